@@ -80,6 +80,7 @@ class Site:
     asked: list[str] = field(default_factory=list)
     received: list[Received] = field(default_factory=list)  # the same, whole
     host: str = "127.0.0.1"
+    port: int = 0  # any that is free
     quit: threading.Event = field(default_factory=threading.Event)
     tls: ssl.SSLContext | None = None
     _answering: threading.local = field(default_factory=threading.local, init=False)
@@ -126,7 +127,7 @@ class Site:
             def handle_error(self, *_: object) -> None:
                 pass  # a crawler that hangs up, on purpose
 
-        self.server = Server((self.host, 0), Handler)
+        self.server = Server((self.host, self.port), Handler)
         if self.tls:  # shakes hands in the thread of the connection, as it may take long or fail
             self.server.socket = self.tls.wrap_socket(self.server.socket, True, do_handshake_on_connect=False)
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()

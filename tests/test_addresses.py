@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.address import IPv4Address, IPv6Address
 
-from webcrawler.crawl.resolver import KEPT_MAX, KEPT_SECONDS, GuardedResolver, RememberingResolver
+from webcrawler import urls
+from webcrawler.crawl.resolver import (
+    KEPT_MAX,
+    KEPT_SECONDS,
+    NOT_FOUND_SECONDS,
+    GuardedResolver,
+    RememberingResolver,
+)
 from webcrawler.errors import BadInput
 from webcrawler.settings import DOWNLOAD_HANDLERS
 from webcrawler.urls import AddressRules
@@ -231,9 +238,12 @@ class Dns:
 
     def __init__(self) -> None:
         self.answers: list[str] = []
+        self.asked: list[str] = []
         self.passed: list[str] = []
+        self.ports: list[int] = []
 
     def resolveHostName(self, receiver: Any, host: str, *_: Any, **__: Any) -> None:
+        self.asked.append(host)
         receiver.resolutionBegan(None)
         for ip in self.answers:
             kind = IPv6Address if ":" in ip else IPv4Address
@@ -244,6 +254,7 @@ class Dns:
 
     def addressResolved(self, address: Any) -> None:
         self.passed.append(address.host)
+        self.ports.append(address.port)
 
     def resolutionComplete(self) -> None: ...
 
@@ -283,14 +294,65 @@ def test_an_address_holds_for_five_minutes_and_is_asked_for_again_then() -> None
     assert dns.reached(remembering, "a.example", "93.184.216.99") == ["93.184.216.99"]
 
 
-def test_names_ports_and_failures_have_no_part_in_the_answer_of_another_question() -> None:
+def test_names_and_ports_have_no_part_in_the_answer_of_another_question() -> None:
     dns = Dns()
     remembering = RememberingResolver(dns)
 
-    assert dns.reached(remembering, "a.example") == []
     assert dns.reached(remembering, "a.example", "93.184.216.34") == ["93.184.216.34"]
-    assert dns.reached(remembering, "b.example", "93.184.216.35") == ["93.184.216.35"]
-    assert dns.reached(remembering, "a.example", "93.184.216.36", port=81) == ["93.184.216.36"]
+    assert dns.reached(remembering, "b.example", "2a00:1450::1") == ["2a00:1450::1"]
+    assert dns.reached(remembering, "a.example", port=81) == ["93.184.216.34"]
+    assert dns.reached(remembering, "b.example", port=82) == ["2a00:1450::1"]
+    assert dns.ports == [80, 80, 81, 82]
+    assert dns.asked == ["a.example", "b.example"]
+
+
+def test_what_was_not_found_is_soon_asked_for_again() -> None:
+    dns, now = Dns(), [0.0]
+    remembering = RememberingResolver(dns, clock=lambda: now[0])
+
+    assert dns.reached(remembering, "a.example") == []
+    assert dns.reached(remembering, "a.example", "93.184.216.34") == []  # by the download that waited for it
+
+    now[0] = NOT_FOUND_SECONDS
+    assert dns.reached(remembering, "a.example", "93.184.216.34") == ["93.184.216.34"]
+
+
+def test_a_name_that_is_forgotten_is_asked_for_again_and_no_other() -> None:
+    dns = Dns()
+    guard = GuardedResolver(RememberingResolver(dns), AddressRules())
+    for host in ("a.example", "b.example"):
+        dns.reached(guard, host, "93.184.216.34")
+
+    guard.forget("a.example")
+
+    assert dns.reached(guard, "a.example", "93.184.216.35") == ["93.184.216.35"]
+    assert dns.reached(guard, "b.example", "93.184.216.35") == ["93.184.216.34"]
+
+
+def test_a_host_is_refused_by_the_addresses_that_it_has_now() -> None:
+    dns = Dns()
+    guard = GuardedResolver(dns, AddressRules())
+
+    for answer, is_refused in (("10.0.0.1", True), ("8.8.8.8", False), ("10.0.0.1", True)):
+        dns.reached(guard, "moves.example", answer)
+
+        assert guard.has_refused("http://moves.example/") is is_refused
+
+
+@pytest.mark.parametrize(
+    ("decoded", "url"),
+    [("faß.de", "http://faß.de/"), ("bücher.example", "http://xn--bcher-kva.example/")],
+)
+def test_a_name_is_looked_up_and_refused_as_its_url_spells_it(decoded: str, url: str) -> None:
+    """Twisted decodes it, and the system's resolver would ask for that of fass.de, another site."""
+    dns, resolved = Dns(), urls.resolve(url)
+    guard = GuardedResolver(dns, AddressRules())
+
+    dns.reached(guard, decoded, "10.0.0.1")
+
+    assert dns.asked == [urls.host_and_port(urls.server(resolved))[0]]
+    assert dns.asked[0].startswith("xn--")
+    assert guard.has_refused(resolved)
 
 
 def test_an_address_that_is_remembered_is_guarded_like_a_new_one() -> None:

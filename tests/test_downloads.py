@@ -9,7 +9,7 @@ from localweb import Answer, page, scrapy, sites
 from waiting import until
 
 from webcrawler.connection import connect
-from webcrawler.crawl.open_leases import Downloads, OpenLeases
+from webcrawler.crawl.open_leases import LOOK_UP_SECONDS, Downloads, OpenLeases
 from webcrawler.records import Lease
 
 
@@ -47,6 +47,22 @@ def test_an_old_download_makes_room_for_a_young_one(clock: Clock) -> None:
     clock.now += 0.5
 
     assert downloads.wait() == 0
+
+
+def test_the_look_up_of_a_name_makes_room_soon_and_what_follows_counts_anew(clock: Clock) -> None:
+    downloads = Downloads(1 + 1, clock)
+    downloads.begin("known")
+    downloads.begin("looked up", doubtful=True, patience=LOOK_UP_SECONDS)
+    assert downloads.wait() == pytest.approx(LOOK_UP_SECONDS)
+
+    clock.now += 2 * LOOK_UP_SECONDS
+    assert downloads.wait() == 0
+    assert downloads.exempt == {"looked up"}
+
+    downloads.begin("looked up", doubtful=True)
+    assert downloads.exempt == set()
+    assert downloads.wait() == pytest.approx(2.0 - 2 * LOOK_UP_SECONDS)
+    assert downloads.doubtful_room() == 0
 
 
 def test_one_at_a_time_stays_one_at_a_time(clock: Clock) -> None:

@@ -78,6 +78,7 @@ def test_servers_that_may_not_answer_leave_places_to_those_that_do(make: Make) -
     fetch(made.frontier, lease_one(made.frontier))
     doubtful = [f"http://127.0.1.{n}/" for n in range(1, 20)]
     made.frontier.discover(links(*doubtful, A + "late"))
+    made.crawl.leases.downloads = open_leases.Downloads(8, lambda: 0.0)
 
     async def work() -> list[str]:
         found = []
@@ -116,24 +117,33 @@ def test_a_lease_of_which_no_request_can_be_made_does_not_hold_up_the_next(
     assert requests(made) == [B]
 
 
-def test_scrapy_gets_nothing_while_all_places_are_taken_and_is_woken_if_one_is_old(make: Make) -> None:
+@pytest.mark.parametrize(
+    ("is_known", "patience"), [(True, open_leases.PATIENCE_SECONDS), (False, open_leases.LOOK_UP_SECONDS)]
+)
+def test_scrapy_gets_nothing_while_all_places_are_taken_and_is_woken_if_one_is_old(
+    make: Make, is_known: bool, patience: float
+) -> None:
+    """Those are sooner whose name is not known yet."""
     made = make(A, CONCURRENT_REQUESTS=2)
     visit(made.frontier)  # it answers in time
     paths = [f"{A}{n}" for n in range(8)]
     made.frontier.discover(links(*paths))
     now = [100.0]
-    made.crawl.leases.downloads = open_leases.Downloads(2, lambda: now[0])
+    made.crawl.leases.downloads = downloads = open_leases.Downloads(2, lambda: now[0])
 
     async def work() -> None:
         for turn in range(3):
             await made.scheduler._refill()
-            assert requests(made) == paths[2 * turn : 2 * turn + 2]
+            given = requests(made)
+            assert given == paths[2 * turn : 2 * turn + 2]
+            for url in given if is_known else ():
+                downloads.begin(url)
             await made.scheduler._refill()  # more are there
-            now[0] += open_leases.PATIENCE_SECONDS - 0.01
+            now[0] += patience - 0.01
             woken = made.engine.woken
             assert requests(made) == []
             await made.engine.wakes(woken)
-            now[0] += 0.01
+            now[0] += 0.02
 
     asyncio.run(work())
 

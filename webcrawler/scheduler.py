@@ -99,9 +99,9 @@ class Scheduler(BaseScheduler):
             return request
         while self._buffer:
             if wait := worker.leases.downloads.wait():
-                loop = asyncio.get_running_loop()
-                if self._alarm is None or self._alarm.when() <= loop.time():
-                    self._alarm = loop.call_later(wait, self._wake)
+                if self._alarm:
+                    self._alarm.cancel()
+                self._alarm = asyncio.get_running_loop().call_later(wait, self._wake)
                 return None
             lease = self._buffer.popleft()
             sys.audit("webcrawler.lease.request")
@@ -173,7 +173,7 @@ class Scheduler(BaseScheduler):
             self._empty = True
             self._wake()
         due = found.wait if found.wait is not None and limit else pace.SCHEDULER_POLL_SECONDS
-        return min(pace.SCHEDULER_POLL_SECONDS, due)
+        return min(pace.SCHEDULER_POLL_SECONDS, due, worker.leases.downloads.until_exempt())
 
     def _wake(self) -> None:
         # Private, so kept in one place; a test fails when an upgrade of Scrapy breaks it.

@@ -278,7 +278,8 @@ COMMANDS_MODULE = commands()
 # A link to file:///etc/passwd must not end in a public index; our spiders have handlers of their own for FTP.
 DOWNLOAD_HANDLERS = {"file": None, "ftp": None, "s3": None, "data": None}
 
-REACTOR_THREADPOOL_MAXSIZE = 32  # DNS
+# As many look-ups of names as there are downloads, those that are exempt included: each may take long.
+REACTOR_THREADPOOL_MAXSIZE = 512
 # All addresses of a name, also by IPv6, until one answers; Scrapy's usual resolver has one by IPv4.
 TWISTED_DNS_RESOLVER = "scrapy.resolver.CachingHostnameResolver"
 DNSCACHE_ENABLED = False  # it never forgets: webcrawler/crawl/resolver.py has one that does

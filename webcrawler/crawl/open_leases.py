@@ -5,20 +5,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Hashable
+from math import inf
 
 from webcrawler.frontier import Report, Reports
 from webcrawler.records import Lease
 
 PATIENCE_SECONDS = 2.0
+LOOK_UP_SECONDS = 0.2  # most names are known sooner
 EXEMPT = 15  # times as many may be exempt as count
 DOUBTFUL_SHARE = 0.75  # of the young, at most: the rest is for servers that are known to answer in time
 UNLIMITED = 2**31
 
 
 class Downloads:
-    """Downloads under way, oldest first. Those of more than 2 s are exempt from the limit; others are young.
+    """Downloads under way. Those of more than 2 s are exempt from the limit; others are young.
 
-    With a limit of one none is exempt, so that the order is exact.
+    With a limit of one none is exempt, so that the order is exact. Nor does the look-up of a name count for
+    long: it asks nothing of a server.
 
     Args:
         limit: of young ones; 0: any number.
@@ -27,8 +30,7 @@ class Downloads:
 
     def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.limit, self._clock = limit, clock
-        self._patience = PATIENCE_SECONDS if limit != 1 else float("inf")
-        self._young: dict[Hashable, float] = {}  # when they began, oldest first
+        self._young: dict[Hashable, float] = {}  # when they become exempt
         self.exempt: set[Hashable] = set()
         self._doubtful: set[Hashable] = set()  # those of them whose server may not answer in time
 
@@ -37,8 +39,10 @@ class Downloads:
         """What Scrapy's downloader has to let through."""
         return self.limit * (1 + EXEMPT) if self.limit > 1 else self.limit
 
-    def begin(self, key: Hashable, doubtful: bool = False) -> None:
-        self._young[key] = self._clock()
+    def begin(self, key: Hashable, doubtful: bool = False, patience: float = PATIENCE_SECONDS) -> None:
+        """Count a download from now on, also one that was under way already."""
+        self.end(key)
+        self._young[key] = self._clock() + (patience if self.limit != 1 else inf)
         if doubtful:
             self._doubtful.add(key)
 
@@ -49,21 +53,22 @@ class Downloads:
 
     def wait(self) -> float:
         """Seconds until there is room for one more at the latest; 0 when there is."""
+        seconds = self.until_exempt()
+        return seconds if 0 < self.limit <= len(self._young) else 0.0
+
+    def until_exempt(self) -> float:
+        """Make old ones exempt; seconds until the next of the young is."""
         now = self._clock()
-        while self._young:
-            oldest = next(iter(self._young))
-            age = now - self._young[oldest]
-            if age < self._patience:
-                return self._patience - age if 0 < self.limit <= len(self._young) else 0.0
-            self.end(oldest)
-            self.exempt.add(oldest)
-        return 0.0
+        for key in [key for key, until in self._young.items() if until <= now]:
+            self.end(key)
+            self.exempt.add(key)
+        return min(self._young.values(), default=inf) - now
 
     def doubtful_room(self) -> int:
         """How many more may be of doubtful servers."""
         if self.limit <= 1:
             return UNLIMITED
-        self.wait()  # old ones become exempt
+        self.until_exempt()
         return max(0, int(DOUBTFUL_SHARE * self.limit) - len(self._doubtful))
 
 
@@ -93,7 +98,7 @@ class OpenLeases:
 
     def unread(self) -> int:
         """How many were leased and nobody knows yet what they say, without downloads that are exempt."""
-        self.downloads.wait()  # old ones become exempt
+        self.downloads.until_exempt()
         return len(self.open) - len(self.downloads.exempt)
 
     def close(self, lease: Lease) -> None:

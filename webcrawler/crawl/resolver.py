@@ -1,39 +1,45 @@
-"""The reactor's name resolver, with a memory that forgets, and a guard: special addresses are dropped."""
+"""The system's name resolver, with a memory that forgets, and a guard: special addresses are dropped."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from twisted.internet._resolver import GAIResolver, HostResolution
 from twisted.internet.interfaces import IAddress, IHostnameResolver, IHostResolution, IResolutionReceiver
 from zope.interface import implementer
 
-from webcrawler.urls import AddressRules, host_and_port, is_address, server
+from webcrawler.urls import AddressRules, host_and_port, is_address, resolve, server
 
 REFUSED_MAX = 100_000  # hosts that are remembered
 # How long an address holds: the system's resolver does not tell the TTL of a record, and this is a usual one.
 KEPT_SECONDS = 300.0
+NOT_FOUND_SECONDS = 1.0  # for the download that waited for a look-up to fail
 KEPT_MAX = 10_000  # answers
-Answers = tuple[IAddress, ...]
+Answers = tuple[Any, ...]  # of IPv4Address and IPv6Address
 
 
-@implementer(IHostResolution)
-class _Known(NamedTuple):
-    """A resolution that was over when it began."""
+def of_system(reactor: Any) -> GAIResolver:
+    """Return the reactor's usual resolver: all addresses of a name, looked up in the reactor's threads."""
+    return GAIResolver(reactor, getaddrinfo=_look_up)  # type: ignore[arg-type]  # no keywords are given
 
-    name: str
 
-    def cancel(self) -> None:
-        pass
+def _look_up(*question: Any) -> Any:
+    """Raises gaierror, whatever is wrong: Twisted's resolver never ends after an error of another kind."""
+    try:
+        return socket.getaddrinfo(*question)
+    except (OSError, UnicodeError) as error:
+        raise socket.gaierror(str(error)) from error
 
 
 @implementer(IHostnameResolver)
 class RememberingResolver:
-    """Asks another resolver, once in five minutes for each name. What was not found is asked for again.
+    """Asks another resolver, once in five minutes for each name, or again when it was not reached.
 
     In place of Scrapy's cache, which keeps an address as long as the process lives (DNSCACHE_ENABLED).
 
@@ -43,25 +49,31 @@ class RememberingResolver:
 
     def __init__(self, resolver: Any, clock: Callable[[], float] = monotonic) -> None:
         self._resolver, self._clock = resolver, clock
-        self._known: dict[str, tuple[float, Answers]] = {}  # by question, the oldest answer first
+        # By name and the rest of the question, the oldest answer first.
+        self._known: dict[tuple[str, str], tuple[float, Answers]] = {}
 
-    def resolveHostName(self, resolutionReceiver: Any, hostName: str, *arguments: Any, **options: Any) -> Any:
-        question = repr((hostName, arguments, options))  # types and lists among them
+    def resolveHostName(
+        self, resolutionReceiver: Any, hostName: str, portNumber: int = 0, *arguments: Any, **options: Any
+    ) -> Any:
+        question = hostName, repr((arguments, options))  # types and lists among them
         until, addresses = self._known.get(question, (0.0, ()))
         if self._clock() >= until:
             noting = _Noting(resolutionReceiver, lambda found: self._note(question, found))
-            return self._resolver.resolveHostName(noting, hostName, *arguments, **options)
-        resolution = _Known(hostName)
+            return self._resolver.resolveHostName(noting, hostName, portNumber, *arguments, **options)
+        resolution = HostResolution(hostName)
         resolutionReceiver.resolutionBegan(resolution)
         for address in addresses:
-            resolutionReceiver.addressResolved(address)
+            resolutionReceiver.addressResolved(type(address)(address.type, address.host, portNumber))
         resolutionReceiver.resolutionComplete()
         return resolution
 
-    def _note(self, question: str, found: Answers) -> None:
+    def forget(self, host: str) -> None:
+        for question in [question for question in self._known if question[0] == host]:
+            del self._known[question]
+
+    def _note(self, question: tuple[str, str], found: Answers) -> None:
         self._known.pop(question, None)
-        if found:
-            self._known[question] = self._clock() + KEPT_SECONDS, found
+        self._known[question] = self._clock() + (KEPT_SECONDS if found else NOT_FOUND_SECONDS), found
         if len(self._known) > KEPT_MAX:
             del self._known[next(iter(self._known))]
 
@@ -99,9 +111,11 @@ class GuardedResolver:
         named = (proxy for scheme, proxy in getproxies().items() if scheme in ("http", "https"))
         self._proxies = {urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname for proxy in named}
         self._proxy_names = {host for host in self._proxies if host and not is_address(host)}
-        self._refused: set[str] = set()  # hosts of which no address was let through
+        self._refused: set[str] = set()  # hosts of which no address was let through, the last time
 
     def resolveHostName(self, resolutionReceiver: Any, hostName: str, *arguments: Any, **options: Any) -> Any:
+        if not hostName.isascii():  # Twisted decodes names, and the system would encode faß.de as fass.de
+            hostName = host_and_port(server(resolve(f"http://{hostName}/")))[0]
         if hostName not in self._proxies:
             resolutionReceiver = _Guard(self, resolutionReceiver, hostName)
         return self.resolver.resolveHostName(resolutionReceiver, hostName, *arguments, **options)
@@ -118,8 +132,14 @@ class GuardedResolver:
         """Was no address of this URL's host let through?"""
         return host_and_port(server(url))[0] in self._refused
 
-    def refuse(self, host: str) -> None:
-        if len(self._refused) < REFUSED_MAX:
+    def forget(self, host: str) -> None:
+        """Have this name looked up again when it is asked for."""
+        self.resolver.forget(host)
+
+    def note(self, host: str, is_refused: bool) -> None:
+        if not is_refused:
+            self._refused.discard(host)
+        elif len(self._refused) < REFUSED_MAX:
             self._refused.add(host)
 
 
@@ -167,6 +187,6 @@ class _Guard:
             self._dropped += 1
 
     def resolutionComplete(self) -> None:
-        if self._dropped and not self._passed:
-            self._guard.refuse(self._host)
+        if self._dropped or self._passed:
+            self._guard.note(self._host, not self._passed)
         self._receiver.resolutionComplete()

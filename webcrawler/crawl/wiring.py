@@ -29,6 +29,8 @@ SETTINGS: dict[str, Any] = {
     "DOWNLOADER_MIDDLEWARES": {
         "webcrawler.crawl.middlewares.outcome.ScopeMiddleware": 10,
         "webcrawler.crawl.middlewares.outcome.AddressMiddleware": 20,
+        "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 24,
+        "webcrawler.crawl.middlewares.names.NameMiddleware": 25,  # the proxy's, if there is one
         "webcrawler.crawl.robots.RobotsMiddleware": 30,
         "webcrawler.crawl.middlewares.outcome.OutcomeMiddleware": 100,  # its clock starts behind robots.txt
         "webcrawler.crawl.middlewares.bodies.CompressedMiddleware": 590,

@@ -21,6 +21,7 @@ from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.certificates import Certificates
 from webcrawler.crawl.items import CrawledPage
+from webcrawler.crawl.open_leases import LOOK_UP_SECONDS
 from webcrawler.crawl.run.agents import Agents
 from webcrawler.crawl.run.checks import ENDLESS, Waits
 from webcrawler.crawl.run.forms import Forms
@@ -240,7 +241,7 @@ class Crawl(Worker):
         return self.job.refresh in ENDLESS or self._has_checks_left or asks
 
     def request(self, lease: Lease) -> Request:
-        self.leases.downloads.begin(lease.url, lease.doubtful)
+        self.leases.downloads.begin(lease.url, lease.doubtful, LOOK_UP_SECONDS)
         meta = {"lease": lease, **self.request_meta}
         headers = json.loads(lease.request).get("headers") if lease.request else None
         return Request(

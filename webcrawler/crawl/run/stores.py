@@ -28,7 +28,7 @@ from webcrawler.crawl.membership import (
     release_dead_searches,
     release_dead_workers,
 )
-from webcrawler.crawl.resolver import GuardedResolver, RememberingResolver
+from webcrawler.crawl.resolver import GuardedResolver, RememberingResolver, of_system
 from webcrawler.crawl.run import checks
 from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
 from webcrawler.crawl.run.lost import refuse_if_lost
@@ -185,7 +185,7 @@ class Stores:
         from twisted.internet import reactor  # importing it installs it: not before the crawl runs
 
         allowed = ADDRESSES if self.demo else words_of(self._settings["ADDRESSES_ALLOWED"])
-        resolver = GuardedResolver(RememberingResolver(reactor.nameResolver), AddressRules(allowed))
+        resolver = GuardedResolver(RememberingResolver(of_system(reactor)), AddressRules(allowed))
         reactor.installNameResolver(resolver)
         return resolver
 
