@@ -53,6 +53,32 @@ def test_environment_comes_before_the_default() -> None:
     assert read(*given, **given) == given
 
 
+def test_set_to_nothing_it_is_as_if_it_were_not_set_unless_its_page_says_what_empty_means() -> None:
+    _, *entries = (PROJECT / "docs/reference/settings.md").read_text("utf-8").split("\n### ")
+    empty = {entry.split("\n")[0] for entry in entries if "Empty:" in entry}
+
+    found = read(*SETTINGS, **dict.fromkeys(SETTINGS, ""))
+
+    assert found.pop("USER_AGENT") == f"webcrawler/{settings.__version__}"
+    assert found == {
+        name: "" if name in empty else setting.default
+        for name, setting in SETTINGS.items()
+        if name != "USER_AGENT"
+    }
+
+
+def test_option_that_sets_it_to_nothing_is_as_if_it_were_not_there(tmp_path: Path) -> None:
+    said = {"CRAWL_DIR": tmp_path / "said"}
+
+    answer = command("graph", "stats", folder=tmp_path, variables=said, CRAWL_DIR="")
+
+    assert f"nothing was crawled into {tmp_path}/said yet" in answer.err
+
+
+def test_spider_of_others_takes_nothing_for_not_set_too() -> None:
+    assert options(Settings({"FRONTIER_TRIES": ""}), "mine").getint("FRONTIER_TRIES") == 3
+
+
 def test_scrapy_sees_all_of_them() -> None:
     project = Settings()
     project.setmodule("webcrawler.settings")

@@ -21,20 +21,25 @@ T = TypeVar("T")
 
 
 class Setting(NamedTuple):
-    """One setting of ours: what it is when nobody says otherwise, its unit, and the least that it may be."""
+    """One setting of ours: what it is when nobody says otherwise, its unit, and what it may be."""
 
     default: object
     unit: str
     least: float
+    may_be_empty: bool  # set to nothing, it says something
 
 
 SETTINGS: dict[str, Setting] = {}  # all of ours, in the order of this file
 
 
-def given(name: str, default: T, unit: str, least: float = 0) -> T | str:
-    """Return the environment's value of a setting, as text, else the default; Scrapy's getters read both."""
-    SETTINGS[name] = Setting(default, unit, least)
-    return os.environ.get(name, default)
+def given(name: str, default: T, unit: str, least: float = 0, *, may_be_empty: bool = False) -> T | str:
+    """Return the environment's value of a setting, as text, else the default; Scrapy's getters read both.
+
+    What is set to nothing is as if it were not set, unless it may be empty.
+    """
+    SETTINGS[name] = Setting(default, unit, least, may_be_empty)
+    value = os.environ.get(name, default)
+    return default if value == "" and not may_be_empty else value
 
 
 # ---- Where things are
@@ -134,7 +139,7 @@ TRAP_PATHS = given("TRAP_PATHS", "", "texts")
 MIRRORS = given("MIRRORS", "", "table")
 # Kinds of documents read beside HTML, as far as their readers are installed. Not `text`: on the sites of
 # documentation and software that have it, most is the source of pages, and fills the index a second time.
-DOCUMENT_TYPES = given("DOCUMENT_TYPES", "pdf,doc,docx,odt,rtf,epub,markdown", "kinds")
+DOCUMENT_TYPES = given("DOCUMENT_TYPES", "pdf,doc,docx,odt,rtf,epub,markdown", "kinds", may_be_empty=True)
 # Is robots.txt obeyed? RFC 9309.
 ROBOTSTXT_OBEY = given("ROBOTSTXT_OBEY", True, "yes or no")
 # Which crawls read the sitemaps that robots.txt names: a broad one would find far more URLs than it visits.
@@ -199,7 +204,7 @@ SEARCH_SPAM = given("SEARCH_SPAM", 0.5, "share")
 # ---- The search page
 
 # Requests of one client, at most: a person makes 20 a minute, a program more. Empty: any number.
-SERVE_RATE = given("SERVE_RATE", "6000/minute", "requests/period")
+SERVE_RATE = given("SERVE_RATE", "6000/minute", "requests/period", may_be_empty=True)
 # Proxies whose X-Forwarded-For says who the client is.
 SERVE_TRUSTED_PROXIES = given("SERVE_TRUSTED_PROXIES", "", "networks")
 # Names of the page, beside localhost and the address that it is bound to.
@@ -207,7 +212,7 @@ SERVE_HOSTS = given("SERVE_HOSTS", "", "names")
 # Sites whose pages may search here from scripts; others only by a link or a form.
 SERVE_ORIGINS = given("SERVE_ORIGINS", "", "origins")
 # Networks that may read /metrics; the default is this machine.
-SERVE_METRICS = given("SERVE_METRICS", "127.0.0.0/8,::1", "networks")
+SERVE_METRICS = given("SERVE_METRICS", "127.0.0.0/8,::1", "networks", may_be_empty=True)
 # What the page calls itself.
 SERVE_TITLE = given("SERVE_TITLE", "webcrawler", "text")
 # Why these sites are crawled, in a sentence for their webmasters; empty: to search them here.
@@ -288,7 +293,7 @@ COOKIES_ENABLED = False
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # runs any Python that it is sent
 # A terminal has the live line, and only what needs attention beside it.
-LOG_LEVEL = os.environ.get("LOG_LEVEL", "WARNING" if sys.stderr.isatty() else "INFO")
+LOG_LEVEL = os.environ.get("LOG_LEVEL") or ("WARNING" if sys.stderr.isatty() else "INFO")
 FEED_EXPORT_ENCODING = "utf-8"
 
 # ---- What is checked
@@ -376,6 +381,12 @@ def complaint(name: str, value: object) -> str:
         setting.unit if isinstance(setting.default, bool) else f"{setting.unit}, from {setting.least:g} up"
     )
     return "" if good else f"{name}={value} is not valid: {wanted}"
+
+
+def is_as_not_set(option: str) -> bool:
+    """Is this NAME=VALUE a setting of ours that is set to nothing, where that says nothing?"""
+    name, _, value = option.partition("=")
+    return name in SETTINGS and "=" in option and not value and not SETTINGS[name].may_be_empty
 
 
 def removed(settings: Container[object]) -> list[str]:

@@ -23,7 +23,7 @@ from scrapy.settings import Settings
 
 from webcrawler.commands._program import as_typed, is_used
 from webcrawler.errors import BadInput, WebcrawlerError
-from webcrawler.settings import complaint, folders, removed
+from webcrawler.settings import complaint, folders, is_as_not_set, removed
 
 if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.archive.catalog import Catalog
@@ -86,6 +86,10 @@ class Command(ScrapyCommand):
                 parser.add_argument(name, action="store_true", help=text)
             else:
                 parser.add_argument(name, default=default, help=text, metavar=metavar)
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        opts.set = [option for option in opts.set if not is_as_not_set(option)]
+        super().process_options(args, opts)
 
     @abstractmethod
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -40,12 +40,10 @@ def options(settings: BaseSettings, spider: str) -> BaseSettings:
         logger.warning("%s", line)
     found: dict[str, Any] = {}
     for name in SETTINGS:
-        if is_given(settings, name):
-            value = settings[name] if name in settings else os.environ[name]
-        elif name in SCRAPY_NAMES:
-            value = settings[SCRAPY_NAMES[name]]
-        else:
-            value = OFF.get(name, SETTINGS[name].default)
+        value = _value(settings, name)
+        if value == "":
+            scrapys = SCRAPY_NAMES.get(name)
+            value = settings[scrapys] if scrapys else OFF.get(name, SETTINGS[name].default)
         if name.startswith(("FRONTIER_", "BUDGET_", "CRAWL_", "REDIS_")) and (why := complaint(name, value)):
             raise BadInput(why)
         found[name] = value
@@ -56,4 +54,10 @@ def options(settings: BaseSettings, spider: str) -> BaseSettings:
 
 def is_given(settings: BaseSettings, name: str) -> bool:
     """Whether the project or the environment says what it is."""
-    return name in settings or name in os.environ
+    return bool(_value(settings, name) != "")
+
+
+def _value(settings: BaseSettings, name: str) -> Any:
+    """What the project or the environment says that it is; "" where neither says something."""
+    value = settings.get(name, "")
+    return os.environ.get(name, "") if value == "" else value
