@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,7 +27,8 @@ from localweb import page as page_with_links
 from ports import dead_server
 from pyarrow import parquet
 
-from webcrawler.archive.catalog import Catalog
+from webcrawler import pace
+from webcrawler.archive.catalog import Catalog, _database
 from webcrawler.clock import now
 from webcrawler.commands import graph
 from webcrawler.connection import connect
@@ -117,6 +120,16 @@ def test_a_query_of_a_megabyte(run: Run, tmp_path: Path) -> None:
         (("crawl", "index", "-s", "ADDRESSES_ALLOWED=everything"), "ADDRESSES_ALLOWED: .*127.0.0.1/32"),
         (("crawl", "index", "-s", "FRONTIER_DELAY=soon"), "FRONTIER_DELAY=soon"),
         (("crawl", "index", "-s", "REDIS_FSYNC=sometimes"), "REDIS_FSYNC"),
+        (("crawl", "index", "-s", "DECISION_LOG=/proc/nope"), "DECISION_LOG: cannot write /proc/nope: "),
+        (("crawl", "realtime", "-a", "query=owl", "-s", "DECISION_LOG=/"), "DECISION_LOG: cannot write /: "),
+        (("crawl", "index", "-s", "LOG_FILE=/proc/nope"), "cannot write to /proc"),
+        (("crawl", "index", "-O", "/proc/nope.jsonl"), "cannot write to /proc"),
+        (("crawl", A, "-s", "PROTOCOLS=http;https"), "PROTOCOLS=http;https: there are .*put commas between"),
+        (("crawl", A, "-s", "TRAP_PATHS=/a/ /b/"), "TRAP_PATHS=/a/ /b/ is not valid: put commas between"),
+        (("crawl", A, "-s", "FORMS=a.test;b.test"), "'a.test;b.test' is not a pattern of URLs"),
+        (("crawl", A, "-a", "domains=a.test;b.test"), "the domain 'a.test;b.test' is not a host"),
+        (("crawl", "index", "-s", "FRONTIER_PARTITIONS=100000"), "partitions, from 0 to 1,024"),
+        (("frontier", "stats", "-s", "FRONTIER_PARTITIONS=100000"), "partitions, from 0 to 1,024"),
         (("crawl", "indx"), "no spider is called 'indx'; there are index, realtime"),
         (("crawl", "index", "realtime"), "name one spider"),
         (("crawl", "ftp://a.test/"), "ftp://a.test/ is not fetched: set PROTOCOLS=ftp,http,https"),
@@ -143,6 +156,55 @@ def test_a_query_of_a_megabyte(run: Run, tmp_path: Path) -> None:
 )
 def test_a_command_asked_for_wrongly(run: Run, arguments: tuple[str, ...], line: str) -> None:
     assert_told_off(run(*arguments), line)
+
+
+NEWER = "was made by a newer version of this program"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "crawl",
+        "crawl realtime -a query=owl",
+        "frontier rebuild",
+        "graph stats",
+        "export x.warc.gz",
+        "reindex",
+    ],
+)
+def test_a_catalog_of_a_newer_version(run: Run, tmp_path: Path, arguments: str) -> None:
+    (tmp_path / "crawl").mkdir()
+    Catalog(tmp_path / "crawl/catalog.sqlite").close()
+    with closing(sqlite3.connect(tmp_path / "crawl/catalog.sqlite")) as db:
+        db.execute("PRAGMA user_version = 999")
+
+    assert_told_off(run(*arguments.split(), folder=tmp_path / "crawl"), NEWER)
+
+
+def test_a_catalog_that_another_process_does_not_let_go(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_database, "BUSY_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "CATALOG_WAIT_SECONDS", 0.01)
+    Catalog(tmp_path / "catalog.sqlite").close()
+    with closing(sqlite3.connect(tmp_path / "catalog.sqlite", isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+
+        assert_told_off(run("crawl", folder=tmp_path), "cannot be written: database is locked")
+
+
+def test_a_file_system_that_shares_no_memory(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_device(*arguments: object) -> None:
+        raise OSError(errno.ENODEV, "No such device")
+
+    (tmp_path / "catalog.sqlite").write_text("no catalog, as where it cannot be mapped")
+    monkeypatch.setattr(_database, "mmap", no_device)
+
+    line = r"cannot lock or share files \(No such device\): set CRAWL_DIR to a local disk"
+    assert_told_off(run("crawl", folder=tmp_path), line)
 
 
 @pytest.mark.slow

@@ -87,6 +87,28 @@ def test_scrapy_sees_all_of_them() -> None:
     assert [name for name in SETTINGS if complaint(name, project[name])] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("FRONTIER_PARTITIONS", "100000", "partitions, from 0 to 1,024"),
+        ("PARSER_WORKERS", "100000", "processes, from 0 to 256"),
+        ("CONCURRENT_REQUESTS", "1000000", "downloads, from 1 to 10,000"),
+        ("BATCH_SECONDS", "1e300", "seconds, from 0.01 to 1,000,000,000"),
+        ("FRONTIER_DELAY", "inf", "seconds, from 0 to 1,000,000,000"),
+        ("FRONTIER_DELAY", "nan", "seconds, from 0 to 1,000,000,000"),
+        ("FRONTIER_TRIES", "9" * 5000, "fetches, from 1 to 1,000,000,000"),
+        ("REFRESH_SHARE", "1.5", "share, from 0 to 1"),
+        ("PROTOCOLS", "http;https", "put commas between"),
+        ("DOCUMENT_TYPES", "pdf doc", "put commas between"),
+        ("SERVE_ORIGINS", "https://a.test;https://b.test", "put commas between origins"),
+        ("SERVE_SCRAPYD", "http://a.test:6800;http://b.test:6800", "put commas between URLs"),
+        ("TRAP_PATHS", "/calendar/ /print/", "put commas between texts"),
+    ],
+)
+def test_value_that_cannot_be_meant_is_refused_with_what_to_write(name: str, value: str, why: str) -> None:
+    assert re.search(f"^{name}={value[:9]}.*{why}", complaint(name, value))
+
+
 # What was a setting once
 
 

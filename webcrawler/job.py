@@ -214,7 +214,7 @@ def _seed(seed: str, where: str) -> str:
 
 
 def _domain(text: str) -> str:
-    if "/" in text or text.count(":") == 1:  # no host is like that: nothing would be followed
+    if set(text) & set("/; ") or text.count(":") == 1:  # no host is like that: nothing would be followed
         raise BadInput(f"the domain {text[:200]!r} is not a host: write -a domains=example.org,example.com")
     return text.lower().strip(".")
 

@@ -26,18 +26,21 @@ class Setting(NamedTuple):
     default: object
     unit: str
     least: float
+    most: float
     may_be_empty: bool  # set to nothing, it says something
 
 
 SETTINGS: dict[str, Setting] = {}  # all of ours, in the order of this file
 
 
-def given(name: str, default: T, unit: str, least: float = 0, *, may_be_empty: bool = False) -> T | str:
+def given(
+    name: str, default: T, unit: str, least: float = 0, most: float = 10**9, *, may_be_empty: bool = False
+) -> T | str:
     """Return the environment's value of a setting, as text, else the default; Scrapy's getters read both.
 
     What is set to nothing is as if it were not set, unless it may be empty.
     """
-    SETTINGS[name] = Setting(default, unit, least, may_be_empty)
+    SETTINGS[name] = Setting(default, unit, least, most, may_be_empty)
     value = os.environ.get(name, default)
     return default if value == "" and not may_be_empty else value
 
@@ -77,7 +80,7 @@ FRONTIER_TRIES = given("FRONTIER_TRIES", 3, "fetches", 1)
 FRONTIER_BACKOFF = given("FRONTIER_BACKOFF", 30.0, "seconds")
 # Partitions of a new frontier: one keeps an exact global order, more give domains a home among workers.
 # 0: as it was made; a new one has one, or more for agents.
-FRONTIER_PARTITIONS = given("FRONTIER_PARTITIONS", 0, "partitions")
+FRONTIER_PARTITIONS = given("FRONTIER_PARTITIONS", 0, "partitions", 0, 1024)
 
 # ---- Budgets; 0: any number
 
@@ -100,7 +103,7 @@ BUDGET_REPEATS = given("BUDGET_REPEATS", 10, "pages")
 # ---- Checks of documents
 
 # Share of the fetches that go to checks while new URLs wait; a simulation found .25 to .3 best.
-REFRESH_SHARE = given("REFRESH_SHARE", 0.3, "share")
+REFRESH_SHARE = given("REFRESH_SHARE", 0.3, "share", 0, 1)
 # How it is decided which document is worth a check next: `expected`, `ep` or `eb`.
 REFRESH_POLICY = given("REFRESH_POLICY", "expected", "expected|ep|eb")
 # A document is checked at least so often; three times the mean interval costs nothing. 0: never by itself.
@@ -165,18 +168,18 @@ USER_AGENT_CONTACT = given("USER_AGENT_CONTACT", "", "URL or e-mail")
 # Does a bad certificate fail a page? Else the fault is noted: nothing secret is sent, and the page is public.
 DOWNLOAD_VERIFY_CERTIFICATES = given("DOWNLOAD_VERIFY_CERTIFICATES", False, "yes or no")
 # Largest body, also after inflating; far above any page that people read.
-DOWNLOAD_MAXSIZE = given("DOWNLOAD_MAXSIZE", 10 * 2**20, "bytes", 1)
+DOWNLOAD_MAXSIZE = given("DOWNLOAD_MAXSIZE", 10 * 2**20, "bytes", 1, 10**12)
 # Longest duration of one download, in all.
 DOWNLOAD_TIMEOUT = given("DOWNLOAD_TIMEOUT", 30.0, "seconds", 0.1)
 # Downloads at a time; 1 gives the exact order of a mode.
-CONCURRENT_REQUESTS = given("CONCURRENT_REQUESTS", 32, "downloads", 1)
+CONCURRENT_REQUESTS = given("CONCURRENT_REQUESTS", 32, "downloads", 1, 10_000)
 # Niceness of a crawl: other programs of this machine go first; 0: all take turns.
 CRAWL_NICE = given("CRAWL_NICE", 10, "niceness")
 
 # ---- Parsing
 
 # Parser processes; 0: one less than the machine has cores, at least one.
-PARSER_WORKERS = given("PARSER_WORKERS", 0, "processes")
+PARSER_WORKERS = given("PARSER_WORKERS", 0, "processes", 0, 256)
 # Processor time for one page, after which its parser is killed.
 PARSER_TIMEOUT = given("PARSER_TIMEOUT", 10.0, "seconds", 0.1)
 # Memory that one parser process may add to what it starts with, 100 MiB with what detects languages.
@@ -197,9 +200,9 @@ SEARCH_REFERENCE = given("SEARCH_REFERENCE", "", "file")
 # When are pages hits that were never fetched? Where fetched ones answer, nobody misses them.
 SEARCH_UNCRAWLED = given("SEARCH_UNCRAWLED", "few", "few|always")
 # By which share scores rise or fall, at most, for what people open; 0: clicks move nothing.
-SEARCH_POPULARITY = given("SEARCH_POPULARITY", 0.0, "share")
+SEARCH_POPULARITY = given("SEARCH_POPULARITY", 0.0, "share", 0, 1)
 # By which scores of pages marked as spam are multiplied; 1: they rank as others do. Marks can be wrong.
-SEARCH_SPAM = given("SEARCH_SPAM", 0.5, "share")
+SEARCH_SPAM = given("SEARCH_SPAM", 0.5, "share", 0, 1)
 
 # ---- The search page
 
@@ -307,6 +310,7 @@ WORDS = {  # of settings that are lists
     "PROTOCOLS": {"http", "https", "ftp", "gopher"},
     "DOCUMENT_TYPES": {"pdf", "doc", "docx", "odt", "rtf", "epub", "markdown", "text"},
 }
+APART = {"origins": ";", "URLs": ";", "texts": " "}  # what no item of such a list has: a comma is missing
 CHOICES = {
     "INDEX_ENGINE": ("whoosh",),
     "FRONTIER_IDENTITY": ("scrapy", "canonical", "scrapy-redis"),
@@ -359,10 +363,10 @@ def complaint(name: str, value: object) -> str:
     setting, good = SETTINGS[name], True
     if name in CHOICES and str(value) not in CHOICES[name]:
         return f"{name}={value} is not valid: choose one of {', '.join(CHOICES[name])}"
-    if setting.unit == "share" and str(value).replace(".", "", 1).isdecimal() and float(str(value)) > 1:
-        return f"{name}={value} is not valid: a share, from 0 to 1"
+    if any(APART.get(setting.unit, ",") in word for word in words_of(str(value))):
+        return f"{name}={value} is not valid: put commas between {setting.unit}"
     if name in WORDS and not WORDS[name].issuperset(words_of(str(value))):
-        return f"{name}={value}: there are {', '.join(sorted(WORDS[name]))}"
+        return f"{name}={value}: there are {', '.join(sorted(WORDS[name]))}; put commas between them"
     if setting.unit == "token" and not re.fullmatch(rf"([!-~]{{{LEAST_TOKEN},}})?", str(value)):
         return f"{name} is not valid: {LEAST_TOKEN} or more letters and digits, as of `openssl rand -hex 32`"
     if name == "BUDGET_DOMAIN_SHARE" and not re.fullmatch(r"([0-9]+/0*[1-9][0-9]*)?", str(value)):
@@ -372,14 +376,14 @@ def complaint(name: str, value: object) -> str:
             case bool():
                 is_yes(value)
             case int():
-                good = int(str(value)) >= setting.least
+                good = setting.least <= int(str(value)) <= setting.most
             case float():
-                good = setting.least <= float(str(value)) < float("inf")
+                good = setting.least <= float(str(value)) <= setting.most
     except ValueError:
         good = False
-    wanted = (
-        setting.unit if isinstance(setting.default, bool) else f"{setting.unit}, from {setting.least:g} up"
-    )
+    wanted = setting.unit
+    if not isinstance(setting.default, bool):
+        wanted += f", from {setting.least:g} to {setting.most:,}"
     return "" if good else f"{name}={value} is not valid: {wanted}"
 
 

@@ -108,7 +108,9 @@ class Command(ScrapyCommand):
         try:
             if why := complaint("INDEX_ENGINE", self.project.get("INDEX_ENGINE", "whoosh")):
                 raise BadInput(f"{why}; after tantivy, `scrapy reindex` builds the index anew")
-            if not self.reads_several and (why := complaint("CRAWL_DIR", self.crawl_dir)):
+            partitions = self.project.get("FRONTIER_PARTITIONS", 0)
+            why = complaint("CRAWL_DIR", self.crawl_dir) or complaint("FRONTIER_PARTITIONS", partitions)
+            if why and not self.reads_several:
                 raise BadInput(why)
             with self._catalog_heard():
                 self.answer(self._positional(args), opts)

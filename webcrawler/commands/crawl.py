@@ -21,12 +21,13 @@ from scrapy.spiderloader import get_spider_loader
 
 from webcrawler import connection
 from webcrawler.archive import DOCUMENTS
+from webcrawler.archive.catalog import Catalog
 from webcrawler.commands._results_table import ResultsTable, console
-from webcrawler.commands.base import Command, Option, check_file, write_json
+from webcrawler.commands.base import Command, Option, check_file, check_folder, write_json
 from webcrawler.connection import Connection, retry
 from webcrawler.crawl import run
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.frontier import Frontier, maintenance, ordering
+from webcrawler.frontier import Frontier, check_log, maintenance, ordering
 from webcrawler.job import Job, read_patterns
 from webcrawler.realtime import RealtimeJob, journal
 from webcrawler.settings import SETTINGS, complaint, words_of
@@ -66,6 +67,7 @@ class Crawl(Command, BaseRunSpiderCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         spider = self._spider(self._named(args, opts), opts)
         reads = getattr(spider, "job_type", object)  # spiders of ours say what their arguments make
+        self._check_settings(is_ours=issubclass(reads, Job | RealtimeJob))
         protocols = words_of(self.project["PROTOCOLS"])
         search = _RealtimeSearch(self.crawl_dir, opts, protocols) if issubclass(reads, RealtimeJob) else None
         is_index = issubclass(reads, Job) and not search
@@ -175,12 +177,23 @@ class Crawl(Command, BaseRunSpiderCommand):
             return ["index"]
         return args or ([] if opts.json else ["index"])
 
-    def _check(self, opts: argparse.Namespace, job: Job | None) -> Connection:
-        """Open everything that may be configured wrongly; the connection keeps an embedded server running."""
-        for name in SETTINGS:
+    def _check_settings(self, is_ours: bool) -> None:
+        """Raises BadInput: one is not valid, or a file that one names cannot be written."""
+        for name in SETTINGS if is_ours else ():
             if why := complaint(name, self.project[name]):
                 raise BadInput(why)
-        AddressRules(words_of(self.project["ADDRESSES_ALLOWED"]))
+        if is_ours:
+            AddressRules(words_of(self.project["ADDRESSES_ALLOWED"]))
+            check_log(self.project["DECISION_LOG"])
+        if log := self.project["LOG_FILE"]:
+            check_file(Path(log))
+        for feed in (str(feed).removeprefix("file://") for feed in self.project.getdict("FEEDS")):
+            if not set(feed) & set(":%"):  # else it is elsewhere, or Scrapy makes its name
+                check_folder(Path(feed).absolute().parent)
+                check_file(Path(feed))
+
+    def _check(self, opts: argparse.Namespace, job: Job | None) -> Connection:
+        """Open everything that may be configured wrongly; the connection keeps an embedded server running."""
         run.lock_folder(self.crawl_dir).close()
         with ExitStack() as on_error:
             held = on_error.enter_context(connection.from_settings(self.project))
@@ -198,6 +211,8 @@ class Crawl(Command, BaseRunSpiderCommand):
                 retry(lambda: frontier.open(mode), held.revive)
                 if replaced := run.keep_scope(self.crawl_dir, job):
                     print(replaced, file=sys.stderr)
+            with run.lock_folder(self.crawl_dir):  # no rebuild exchanges it meanwhile
+                Catalog(self.crawl_dir / "catalog.sqlite").close()
             on_error.pop_all()
         return held
 

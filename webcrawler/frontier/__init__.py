@@ -7,7 +7,7 @@
 from webcrawler.frontier import inspect, maintenance
 from webcrawler.frontier.bottleneck import CAUSES, Bottleneck, bottleneck
 from webcrawler.frontier.calls import Calls
-from webcrawler.frontier.decisions import Decisions
+from webcrawler.frontier.decisions import Decisions, check_log
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import Standing, standing
 from webcrawler.frontier.messages import (
@@ -48,6 +48,7 @@ __all__ = [
     "Source",
     "Standing",
     "bottleneck",
+    "check_log",
     "inspect",
     "maintenance",
     "ordering",

@@ -95,11 +95,7 @@ class Decisions:
         self._queue: queue.SimpleQueue[list[Row] | None] = queue.SimpleQueue()
         self._in = self._out = self._lost = 0  # rows
         self._refused: set[tuple[str, str]] = set()
-        if target != STDOUT:
-            try:
-                os.close(_opened(target))
-            except OSError as error:
-                raise BadInput(f"DECISION_LOG: cannot write {target}: {error.strerror}") from None
+        check_log(target)
         self._thread = threading.Thread(target=self._run, name="decisions", daemon=True)
         self._thread.start()
 
@@ -185,6 +181,15 @@ class Decisions:
                 Path(self._path).replace(f"{self._path}.1")
         finally:
             os.close(file)
+
+
+def check_log(target: str) -> None:
+    """Raises BadInput: the file cannot be written, or is a pipe that nobody reads."""
+    try:
+        if target not in ("", STDOUT):
+            os.close(os.open(target, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o600))
+    except OSError as error:
+        raise BadInput(f"DECISION_LOG: cannot write {target}: {error.strerror}; name a file, or -") from None
 
 
 def by(reason: str) -> str:

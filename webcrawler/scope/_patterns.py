@@ -36,6 +36,8 @@ def _canonical(pattern: str, text: str) -> str:
     marked = pattern.replace("*", _STAR)
     try:
         url = urls.canonical(marked)
+        if ";" in urls.server(url):  # which may stand in a host, and is typed in place of a comma
+            raise BadUrl(url)
     except BadUrl:
         raise BadInput(f"{text[:200]!r} is not a pattern of URLs: write https://example.org/docs/*") from None
     if url.count(_STAR) != pattern.count("*"):

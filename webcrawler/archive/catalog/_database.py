@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
 import os
@@ -13,11 +14,13 @@ from contextlib import closing, contextmanager
 from functools import cache
 from importlib.resources import files
 from itertools import chain
+from mmap import mmap
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webcrawler import pace
-from webcrawler.connection import FOREVER, retry
+from webcrawler.connection import retry
 from webcrawler.durable import sync_folder
 from webcrawler.errors import BadInput, Unavailable
 
@@ -38,7 +41,6 @@ WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format"
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
 LOG_PAGES = 4000  # 16 MB: what several batches change goes from the log to the file once
-OPENING_TRIES = 100
 STEPS = 100_000  # of SQLite's virtual machine, some milliseconds
 logger = logging.getLogger(__name__)
 
@@ -82,16 +84,31 @@ def connect(path: Path, readonly: bool, oldest: int = 0) -> sqlite3.Connection:
         # While another process opens or recovers the file SQLite does not wait by itself.
         return retry(
             lambda: _prepared(path, readonly, oldest),
-            seconds=FOREVER,
-            tries=OPENING_TRIES,
+            seconds=BUSY_SECONDS,
             pause=0.1,
+            longest_pause=pace.CATALOG_WAIT_SECONDS,
             is_passing=_is_busy,
             on_failure=lambda error: logger.warning("waiting to open the catalog: %s", error),
         )
     except (sqlite3.DatabaseError, OSError) as error:
-        raise BadInput(
-            f"The catalog {path} cannot be {'read' if readonly else 'written'}: {error}."
-        ) from error
+        wanted = "read" if readonly else "written"
+        raise BadInput(f"The catalog {path} cannot be {wanted}: {error}{_lack(path.parent)}.") from error
+
+
+def _lack(folder: Path) -> str:
+    """What SQLite needs of a folder's file system, and does not get; "" where all is there."""
+    if not os.access(folder, os.W_OK):  # the error has said so
+        return ""
+    try:
+        with TemporaryFile(dir=folder) as file:
+            file.truncate(1)
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            mmap(file.fileno(), 1).close()
+    except OSError as error:
+        return (
+            f"; its file system cannot lock or share files ({error.strerror}): set CRAWL_DIR to a local disk"
+        )
+    return ""
 
 
 def _prepared(path: Path, readonly: bool, oldest: int) -> sqlite3.Connection:
