@@ -226,7 +226,7 @@ def test_log_that_cannot_be_read_is_said_in_one_line(crawl_dir: Path) -> None:
     log = next((crawl_dir / "redis" / "appendonlydir").glob("*.incr.aof"))
     log.write_bytes(b"no log at all\n" * 10)
 
-    with one_line(Unavailable, r"stopped at once.*server\.log"):
+    with one_line(Unavailable, r"cannot read its log.*server\.log"):
         connect(None, crawl_dir)
 
     log.write_bytes(b"")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -126,6 +126,39 @@ def test_sitemaps_and_what_they_name_wait_again(tmp_path: Path, site: Site) -> N
 
 
 @pytest.mark.slow
+def noise(file: Path) -> None:
+    """Where a command begins, in its middle: elsewhere Redis may take the rest for one that is cut off."""
+    content = file.read_bytes()
+    begin = max(content.find(b"\r\n*", len(content) // 2) + 2, len(content) // 3)
+    file.write_bytes(content[:begin] + bytes(range(128, 168)) + content[begin + 40 :])
+
+
+@pytest.mark.parametrize(
+    ("part", "damage"),
+    [("*.incr.aof", noise), ("*.incr.aof", Path.unlink), ("*.manifest", noise), ("*.base.*", noise)],
+    ids=["noise in the log", "no log", "noise in its manifest", "noise in its base"],
+)
+def test_a_log_that_redis_cannot_read_is_moved_aside_by_the_rebuild_that_a_crawl_names(
+    tmp_path: Path, whole: Whole, site: Site, part: str, damage: Callable[[Path], object]
+) -> None:
+    crawl_three(tmp_path, site)
+    [damaged] = (tmp_path / "redis/appendonlydir").glob(part)
+    damage(damaged)
+    left = {file.name for file in damaged.parent.iterdir()}
+
+    refused = command("crawl", folder=tmp_path)
+    rebuilt = command("frontier", "rebuild", folder=tmp_path)
+    resumed = crawl(tmp_path, "index")
+
+    assert refused.status == 1 and refused.err.count("\n") == 1
+    assert "cannot read its log: `scrapy frontier rebuild` moves it aside" in refused.err
+    assert rebuilt.status == 0
+    [aside] = tmp_path.glob("redis/damaged-*/appendonlydir")
+    assert str(aside.parent) in rebuilt.err and {file.name for file in aside.iterdir()} == left
+    assert ends(resumed, site) == whole.ends
+    assert Counter(site.pages) == whole.asked  # nothing twice
+
+
 def test_a_crawl_whose_redis_is_emptied_says_so_and_fails(tmp_path: Path, site: Site) -> None:
     def empty(_: Site) -> Answer:
         with connect(None, tmp_path) as connection:

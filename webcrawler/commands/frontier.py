@@ -66,7 +66,7 @@ class FrontierCommand(Command):
             raise BadInput(f"use `scrapy frontier` with one of: {self.arguments}")
         limit = whole_number(opts.n, "-n")
         job = self._job(verb, opts)
-        with connection.from_settings(self.project) as connected:
+        with self._connected(verb) as connected:
             frontier = Frontier(connected.client, ordering("fifo"), opts.name)
             if not frontier.stored_partitions():  # a block has to be where the first crawl will look for it
                 partitions = self.project.getint("FRONTIER_PARTITIONS")
@@ -82,6 +82,18 @@ class FrontierCommand(Command):
                 found["scope"] = {"bounds": scope.told or "all", "removed": len(scope.removed)}
                 del found["held_back_by"]
             print(as_text(verb, found))
+
+    def _connected(self, verb: str) -> Connection:
+        """Connect to Redis. A rebuild does without a log that the private server cannot read."""
+        try:
+            return connection.from_settings(self.project)
+        except connection.DamagedLog:
+            if verb != "rebuild":
+                raise
+        self.catalog().close()  # raises where there is none
+        aside = printable(str(connection.set_log_aside(self.project)))
+        print(f"the private Redis begins anew: the log that it cannot read is in {aside}", file=sys.stderr)
+        return connection.from_settings(self.project)
 
     def _found(self, frontier: Frontier, verb: str, rest: list[Any], limit: int) -> Any:
         verbs: dict[str, Callable[..., Any]] = {

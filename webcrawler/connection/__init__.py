@@ -8,13 +8,15 @@ they mean there.
 from redis.exceptions import RedisError
 
 from webcrawler.connection import remote
-from webcrawler.connection.connection import Connection, connect, from_settings, visit
+from webcrawler.connection.connection import Connection, connect, from_settings, set_log_aside, visit
 from webcrawler.connection.remote import serialized
 from webcrawler.connection.retry import FOREVER, attempt, retry
+from webcrawler.connection.server import DamagedLog
 
 __all__ = [
     "FOREVER",
     "Connection",
+    "DamagedLog",
     "RedisError",
     "attempt",
     "connect",
@@ -22,5 +24,6 @@ __all__ = [
     "remote",
     "retry",
     "serialized",
+    "set_log_aside",
     "visit",
 ]

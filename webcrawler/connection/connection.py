@@ -153,6 +153,11 @@ def visit(settings: Mapping[str, Any]) -> Connection:
     return found
 
 
+def set_log_aside(settings: Mapping[str, Any]) -> Path:
+    """After a DamagedLog: have the private server begin with nothing, and return where its log is now."""
+    return EmbeddedServer(_folder(settings) / "redis", FSYNCS[0], installed_binaries).set_log_aside()
+
+
 def _is_remote(settings: Mapping[str, Any]) -> bool:
     return bool(settings.get("REDIS_URL") or settings.get("REDIS_HOST"))
 

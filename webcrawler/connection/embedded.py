@@ -16,6 +16,7 @@ import hashlib
 import os
 import shutil
 import stat
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -99,6 +100,15 @@ class EmbeddedServer:
             pass  # somebody removed the data folder
         finally:
             os.close(users)
+
+    def set_log_aside(self) -> Path:
+        """Let the next server begin with nothing; returns the folder where the log is then."""
+        with self._start_lock():
+            aside = Path(tempfile.mkdtemp(prefix="damaged-", dir=self.folder))
+            if not self._server.is_running():  # else somebody was faster
+                for log in self.folder.glob("appendonly*"):
+                    log.rename(aside / log.name)
+        return aside
 
     @contextlib.contextmanager
     def _start_lock(self) -> Iterator[None]:

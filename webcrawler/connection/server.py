@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -42,6 +43,14 @@ save ""
 maxmemory-policy noeviction
 set-max-intset-entries 4096
 """
+DAMAGED = (
+    "the private Redis cannot read its log: `scrapy frontier rebuild` moves it aside, and fills the frontier "
+    "again from the catalog"
+)
+
+
+class DamagedLog(Unavailable):
+    """Raised when the server does not start with the append-only log that it has."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,7 @@ class Server:
 
         Raises:
             BadInput: there is no server program.
+            DamagedLog: it cannot read its log.
             Unavailable: it stopped at once, and the message ends with its last words, or it does not listen.
         """
         sys.audit("webcrawler.redis.starting")
@@ -82,8 +92,10 @@ class Server:
         while not self.answers():
             if process.poll() is not None:
                 log = self.folder / LOG
-                words = log.read_text(errors="replace").split("\n")[-2:]
-                raise Unavailable(f"the embedded server stopped at once: {words[0]} (more in {log})")
+                words = [line for line in log.read_text(errors="replace").split("\n")[-5:] if line]
+                if re.search("append ?only|AOF|RDB", " ".join(words)):
+                    raise DamagedLog(f"{DAMAGED} (more in {log})")
+                raise Unavailable(f"the embedded server stopped at once: {words[-1]} (more in {log})")
             if time.monotonic() > deadline:
                 process.kill()
                 raise Unavailable(f"the embedded server of {self.folder} does not listen at {self.socket}")
