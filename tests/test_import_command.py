@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import shutil
 import subprocess
 from base64 import b32encode
@@ -21,6 +22,7 @@ from localweb import crawl, page, sites
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from webcrawler.archive.pages._records import members
 from webcrawler.background import hold_crawl
 from webcrawler.search import Searcher
 
@@ -200,6 +202,20 @@ def test_what_is_no_warc_file_is_refused_in_one_line(
 
     (line,) = [line for line in answered.err.splitlines() if line.startswith("error:")]
     assert message in line and answered.status == 2
+
+
+@pytest.mark.parametrize("place", [0, 1, 2], ids=["about the file", "first", "second"])
+def test_a_record_of_a_negative_length_is_passed_over(tmp_path: Path, run: Run, place: int) -> None:
+    file = warc(tmp_path / "theirs.warc.gz", TAKEN[:3])
+    with file.open("rb") as opened:
+        records = [record for _, _, record in members(opened, 0)]
+    records[place] = re.sub(rb"(?m)^Content-Length: \d+", b"Content-Length: -9", records[place], count=1)
+    file.write_bytes(b"".join(map(gzip.compress, records)))
+
+    told = json.loads(run("import", str(file), "--json").out)
+
+    assert told["left_out"] == {"malformed": 1}
+    assert told["fetches"] == (3 if place == 0 else 2)
 
 
 def test_what_stands_before_a_torn_record_is_taken_in(tmp_path: Path, run: Run) -> None:

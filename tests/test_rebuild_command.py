@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -202,6 +203,22 @@ def test_a_damaged_record_is_named_and_costs_no_other(folder: Path, run: Run) ->
 
     assert told["unreadable"] == 1
     assert len(before - {row[0] for row in dumped(folder)["documents"]}) <= 1
+
+
+@pytest.mark.slow
+def test_what_is_no_file_and_a_head_that_does_not_end_are_passed_over_and_named(
+    folder: Path, run: Run
+) -> None:
+    before = {row[0] for row in dumped(folder)["documents"]}
+    os.mkfifo(folder / "pages/20260101T000000-pipe.warc.gz")
+    head = b"WARC/1.1\r\nWARC-Type: response\r\nX-Long: " + bytes(4 * 2**20)
+    (folder / "pages/20260101T000001-long.warc.gz").write_bytes(zlib.compress(head, wbits=31))
+
+    told = json.loads(run("rebuild", "--json", folder=folder).out)
+
+    assert told["unreadable"] == 2
+    assert told["passed_over"] == ["20260101T000000-pipe.warc.gz at 0", "20260101T000001-long.warc.gz at 0"]
+    assert {row[0] for row in dumped(folder)["documents"]} == before
 
 
 @pytest.mark.slow

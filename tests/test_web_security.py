@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
 import re
+import socket
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
@@ -20,8 +22,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import Message
+from test_shared_finds import TOKEN
 
 from webcrawler.errors import BadInput
+from webcrawler.repository import Imported
 from webcrawler.web import Config, failures, make_app
 from webcrawler.web.app import middleware
 from webcrawler.web.failures import HANDLERS
@@ -142,6 +147,71 @@ def small_client(tmp_path: Path, **more: Any) -> TestClient:
 def test_half_an_answer_does_not_pass_for_a_whole_one(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         small_client(tmp_path).get("/half")
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/judge", ""),
+        ("/live", ""),
+        ("/api/live", "application/json"),
+        ("/api/live/owl/report", "application/json"),
+        ("/api/pages", "application/warc"),
+    ],
+)
+def test_client_that_leaves_before_its_body_has_come_is_no_fault_to_be_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, path: str, kind: str
+) -> None:
+    async def leave() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    def take_in(*_: object) -> Imported:
+        raise AssertionError("nothing has come")
+
+    sent: list[Message] = []
+    app = make_app(Config(tmp_path, feedback=True, pages_token=TOKEN, take_in=take_in))
+    headers = {"Host": "127.0.0.1", "Content-Type": kind, "Authorization": f"Bearer {TOKEN}"}
+    scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "client": ("127.0.0.1", 1)}
+    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+    asyncio.run(app(scope | {"headers": raw}, leave, send))
+
+    assert [one["status"] for one in sent if "status" in one] == [400]
+    assert caplog.messages == []
+
+
+class Full(socket.socket):
+    """Where a process has no descriptor left for a connection."""
+
+    def accept(self) -> Any:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+
+def test_lack_of_descriptors_is_logged_once_and_other_faults_as_ever(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """asyncio tells of it for each connection that may wait."""
+
+    async def serve() -> None:
+        app, loop = make_app(Config(tmp_path)), asyncio.get_running_loop()
+        with Full() as bound, socket.socket() as client:
+            bound.bind(("127.0.0.1", 0))
+            async with app.router.lifespan_context(app):
+                await loop.create_server(asyncio.Protocol, sock=bound, backlog=50)
+                client.setblocking(False)
+                await loop.sock_connect(client, bound.getsockname())
+                while not caplog.messages:
+                    await asyncio.sleep(0)
+                loop.call_exception_handler({"message": "another fault"})
+
+    asyncio.run(serve())
+
+    first, second = caplog.messages
+    assert "no more connections are taken now: [Errno 24] Too many open files" in first
+    assert second == "another fault"
 
 
 # ---- what cannot be (W3, W5)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from scrapy.http import Response
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded, _inflate, _unbrotli, _unzstd
@@ -17,6 +17,7 @@ from warcio.bufferedreaders import ChunkedDataReader
 from warcio.exceptions import ArchiveLoadFailed
 
 from webcrawler import clock
+from webcrawler.archive.pages import next_record
 from webcrawler.crawl import CODINGS_MAX, has_many_members, headers_of, reason_of
 from webcrawler.errors import BadInput
 from webcrawler.records import Fetch
@@ -64,20 +65,33 @@ class ForeignFile:
         """
         is_empty = True
         with self._path.open("rb") as file:
-            records = ArchiveIterator(file, arc2warc=True)
-            while (record := self._next(records)) is not None:
-                self.offset, is_empty = records.offset, False
+            for record in self._records(file):
+                is_empty = False
                 if fetch := self._fetch(record):
                     yield fetch
         if is_empty:
             raise BadInput(f"{self._path} cannot be read: it has no records")
 
-    def _next(self, records: Any) -> Any:
-        try:
-            return next(iter(records), None)
-        except Exception as error:  # whatever warcio makes of what is no record
-            why = f"beyond byte {self.offset:,}: {_plain(error)}"
-            raise BadInput(f"{self._path} cannot be read {why}") from None
+    def _records(self, file: BinaryIO) -> Iterator[Any]:
+        """All records; what is damaged is passed over, up to the next one that begins."""
+        records = ArchiveIterator(file, arc2warc=True)
+        while True:
+            try:
+                if (record := next(iter(records), None)) is None:
+                    return
+                self.offset = records.offset
+                if int(record.rec_headers.get_header("Content-Length") or 0) < 0:
+                    raise ValueError("a record of a negative length")
+            except Exception as error:  # whatever warcio makes of what is no record
+                following = next_record(file, self.offset + 1)
+                if not following:
+                    why = f"beyond byte {self.offset:,}: {_plain(error)}"
+                    raise BadInput(f"{self._path} cannot be read {why}") from None
+                self._left_out["malformed"] += 1
+                self.offset = file.seek(following)
+                records = ArchiveIterator(file, arc2warc=True)
+            else:
+                yield record
 
     def _fetch(self, record: Any) -> Fetch | None:
         url = (record.rec_headers.get_header("WARC-Target-URI") or "").strip("<>")

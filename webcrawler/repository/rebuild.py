@@ -18,6 +18,7 @@ from webcrawler.crawl.run import removal_limits
 from webcrawler.errors import BadInput
 from webcrawler.index import wait_until_caught_up
 from webcrawler.linkgraph import stored
+from webcrawler.records import Place
 from webcrawler.repository.entries import entry_reader, in_batches
 from webcrawler.scope import NAME as SCOPE
 from webcrawler.search.vocabulary import remake
@@ -26,6 +27,7 @@ from webcrawler.urls import canonical, url_id
 ASIDE = "rebuilt"  # folder in which all is made before it takes the place of what is there
 VIEWS = ("index", "anchors", "ranks", "vocabulary")
 SOME = 500  # entries in one transaction
+SHOWN = 10  # places of records that are passed over
 BUSY = "a crawl or a search of the web is running on this data folder: end it first"
 Progress = Callable[[str, int, int | None], None]
 
@@ -40,6 +42,7 @@ class Rebuilt(NamedTuple):
     waiting: int  # URLs that were linked to and never fetched; which of them wait, only Redis knows
     blocked_servers: list[str]  # known from the catalog that was there
     unreadable: int  # records that are damaged, or of which no URL can be made
+    passed_over: list[str]  # where the first of them begin, and what is no file
 
 
 def rebuild(
@@ -117,6 +120,7 @@ class _Work:
         self._settings, self._progress = settings, progress
         self._limits = removal_limits(settings)
         self._records = self._read = 0
+        self._passed_over: list[str] = []
         self._kept: dict[str, set[int]] = {}  # ids of the finds that are kept, by search
 
     def write_catalog(self, blocked: Iterable[str]) -> None:
@@ -152,8 +156,10 @@ class _Work:
                 self._progress("pages", sum(ends.values()), total)
             yield record
 
-    def _note_unreadable(self, offset: int) -> None:
+    def _note_unreadable(self, place: Place) -> None:
         self._records += 1
+        if len(self._passed_over) < SHOWN:
+            self._passed_over.append(f"{place.file} at {place.offset}")
 
     def result(self, blocked: list[str]) -> Rebuilt:
         with closing(Catalog(self._aside / "catalog.sqlite", readonly=True)) as catalog:
@@ -161,4 +167,5 @@ class _Work:
             documents, duplicates = stats["documents"], stats["duplicates"]
             known, waiting = catalog.urls.count(), len(catalog.urls.unexplored())
         unreadable = self._records - self._read
-        return Rebuilt(self._records, documents, duplicates, known, waiting, blocked, unreadable)
+        made = self._records, documents, duplicates, known, waiting
+        return Rebuilt(*made, blocked, unreadable, self._passed_over)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -12,6 +14,7 @@ from webcrawler.web import failures, openapi, render, search
 from webcrawler.web.about import routes as about_routes
 from webcrawler.web.cached import routes as cached_routes
 from webcrawler.web.config import Config
+from webcrawler.web.failures import log_fault
 from webcrawler.web.finds import Finds
 from webcrawler.web.guard import (
     JUDGING,
@@ -28,6 +31,8 @@ from webcrawler.web.own_templates import check
 from webcrawler.web.status import CountRequests, Health, Metrics, Overviews
 from webcrawler.web.status import routes as status_routes
 from webcrawler.web.use import Use
+
+NO_DESCRIPTORS = "socket.accept() out of system resource"  # asyncio's words
 
 
 def make_app(config: Config) -> Starlette:
@@ -88,8 +93,17 @@ def _posted_to(config: Config) -> set[str]:
     return {path for path, on in is_on.items() if on}
 
 
+def _log_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """As asyncio does, but it says that descriptors are used up for each connection that might come."""
+    if context["message"] == NO_DESCRIPTORS:
+        log_fault(f"no more connections are taken now: {context['exception']}; `ulimit -n` allows more")
+    else:
+        loop.default_exception_handler(context)
+
+
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    asyncio.get_running_loop().set_exception_handler(_log_error)
     app.state.answers.warm()
     app.state.use.start()
     await app.state.live.enter()

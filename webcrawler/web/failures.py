@@ -8,7 +8,7 @@ from http import HTTPStatus
 from threading import Lock
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import Scope
 
@@ -84,4 +84,13 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return error_answer(request, error.status_code, line, dict(error.headers or {}))
 
 
-HANDLERS = {BadInput: _bad_input, Unavailable: _unavailable, HTTPException: _http_error}
+async def _left(request: Request, error: Exception) -> Response:
+    return Response(status_code=400)  # nobody reads it
+
+
+HANDLERS = {
+    BadInput: _bad_input,
+    Unavailable: _unavailable,
+    HTTPException: _http_error,
+    ClientDisconnect: _left,  # before the body had come
+}

@@ -12,7 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -55,8 +55,6 @@ class Finds:
             warc = await request.body()
             loop = asyncio.get_running_loop()
             return json_answer(await loop.run_in_executor(self._thread, self._counts, warc), cache="no-store")
-        except ClientDisconnect:
-            return Response(status_code=400)  # nobody reads it
         except BadInput as error:
             raise HTTPException(413 if isinstance(error, TooLarge) else 422, str(error)) from None
         except (Unavailable, OSError, sqlite3.Error) as error:

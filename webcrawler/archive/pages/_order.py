@@ -10,19 +10,21 @@ from heapq import heappop, heappush
 from pathlib import Path
 
 from webcrawler.archive.pages._records import Record, records_from
+from webcrawler.records import Place
 
 EARLY_SECONDS = 3600.0  # by which the first fetch of a file may be older than the file
 _NAME = re.compile(r"(\d{8}T\d{6})-")
 
 
-def in_order(folder: Path, unreadable: Callable[[int], object] = lambda offset: None) -> Iterator[Record]:
+def in_order(folder: Path, unreadable: Callable[[Place], object] = lambda place: None) -> Iterator[Record]:
     """All records of all files: those of one file as they stand, files merged by the times of the fetches.
 
     Several workers write at the same time, each to a file of its own. A file is opened when its time comes,
     as after years of nightly crawls there are more than a process may open.
 
     Args:
-        unreadable: is told of each record that is damaged, or none of ours; a torn one ends its file.
+        unreadable: is told of each record that is damaged, or none of ours, and of what is no file, such as a
+            pipe, which would be waited for; a torn record ends its file.
     """
     waiting = deque(sorted(folder.glob("*.warc.gz"), key=_begun))
     # Time up to now, number of the file, record, the rest of the file.
@@ -45,9 +47,12 @@ def _push(
         heappush(heap, (max(time, record.fetched), number, record, rest))
 
 
-def _records(path: Path, unreadable: Callable[[int], object]) -> Iterator[Record]:
+def _records(path: Path, unreadable: Callable[[Place], object]) -> Iterator[Record]:
+    if not path.is_file():
+        unreadable(Place(path.name, 0))
+        return
     with path.open("rb") as file:
-        yield from records_from(file, path.name, 0, unreadable)
+        yield from records_from(file, path.name, 0, lambda offset: unreadable(Place(path.name, offset)))
 
 
 def _begun(path: Path) -> float:

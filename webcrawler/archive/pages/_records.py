@@ -27,6 +27,7 @@ from webcrawler.records import Entry, Fetch, Place
 
 CHUNK_BYTES = 65_536
 HEAD_BYTES = 1_024
+LONGEST_HEAD = 2**20  # bytes; ours have some hundreds, and the longest URL
 _MEMBER = b"\x1f\x8b\x08"  # its first bytes (RFC 1952, 2.3)
 REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
 KEPT = "find/kept"  # state of records made by `kept`
@@ -183,6 +184,7 @@ def records_from(
     """
     for offset, _, member in members(file, start, unreadable):
         try:
+            member.index(b"\r\n\r\n", 0, LONGEST_HEAD)  # warcio's time grows with its square
             record = next(iter(ArchiveIterator(BytesIO(member))))
             found = _parsed(record, Place(name, offset)) if record.rec_type != "warcinfo" else None
         except Exception:  # of others: warcio and its fields fail in any way
@@ -205,7 +207,7 @@ def members(
     while True:
         end, member = _member(file, offset)
         if not end:
-            following = _next_record(file, offset + 1)
+            following = next_record(file, offset + 1)
             if not following:
                 return
             damaged(offset)
@@ -227,7 +229,7 @@ def _member(file: BinaryIO, offset: int) -> tuple[int, bytes]:
     return (file.tell() - len(chunk), b"".join(parts)) if inflate.eof else (0, b"")
 
 
-def _next_record(file: BinaryIO, offset: int) -> int:
+def next_record(file: BinaryIO, offset: int) -> int:
     """Where the next member begins that looks like a record; 0: nowhere."""
     file.seek(offset)
     while chunk := file.read(CHUNK_BYTES):

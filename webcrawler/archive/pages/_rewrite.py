@@ -71,7 +71,9 @@ def raw_at(folder: Path, place: Place) -> Raw:
 
 
 def raw_records(path: Path) -> Iterator[Raw]:
-    """All records of a file but the first, which is about the file; a torn one ends it."""
+    """All records of a file but the first, which is about the file; a torn one ends it. A pipe has none."""
+    if not path.is_file():
+        return
     with path.open("rb") as file:
         for offset, _, member in members(file, 0):
             record = Raw(offset, member)
