@@ -203,7 +203,7 @@ def test_a_file_system_that_shares_no_memory(
     (tmp_path / "catalog.sqlite").write_text("no catalog, as where it cannot be mapped")
     monkeypatch.setattr(_database, "mmap", no_device)
 
-    line = r"cannot lock or share files \(No such device\): set CRAWL_DIR to a local disk"
+    line = r"no file there can be locked and shared \(No such device\): set CRAWL_DIR to a local disk"
     assert_told_off(run("crawl", folder=tmp_path), line)
 
 

@@ -186,7 +186,10 @@ def test_client_that_leaves_before_its_body_has_come_is_no_fault_to_be_logged(
 class Full(socket.socket):
     """Where a process has no descriptor left for a connection."""
 
+    tried: asyncio.Event
+
     def accept(self) -> Any:
+        self.tried.set()
         raise OSError(errno.EMFILE, "Too many open files")
 
 
@@ -198,13 +201,14 @@ def test_lack_of_descriptors_is_logged_once_and_other_faults_as_ever(
     async def serve() -> None:
         app, loop = make_app(Config(tmp_path)), asyncio.get_running_loop()
         with Full() as bound, socket.socket() as client:
+            bound.tried = asyncio.Event()
             bound.bind(("127.0.0.1", 0))
             async with app.router.lifespan_context(app):
                 await loop.create_server(asyncio.Protocol, sock=bound, backlog=50)
                 client.setblocking(False)
                 await loop.sock_connect(client, bound.getsockname())
-                while not caplog.messages:
-                    await asyncio.sleep(0)
+                await bound.tried.wait()
+                loop.call_exception_handler({"message": "Exception in callback Loop._start_serving()"})
                 loop.call_exception_handler({"message": "another fault"})
 
     asyncio.run(serve())

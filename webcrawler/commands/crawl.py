@@ -67,7 +67,8 @@ class Crawl(Command, BaseRunSpiderCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         spider = self._spider(self._named(args, opts), opts)
         reads = getattr(spider, "job_type", object)  # spiders of ours say what their arguments make
-        self._check_settings(is_ours=issubclass(reads, Job | RealtimeJob))
+        if issubclass(reads, Job | RealtimeJob):
+            self._check_settings()
         protocols = words_of(self.project["PROTOCOLS"])
         search = _RealtimeSearch(self.crawl_dir, opts, protocols) if issubclass(reads, RealtimeJob) else None
         is_index = issubclass(reads, Job) and not search
@@ -177,20 +178,18 @@ class Crawl(Command, BaseRunSpiderCommand):
             return ["index"]
         return args or ([] if opts.json else ["index"])
 
-    def _check_settings(self, is_ours: bool) -> None:
+    def _check_settings(self) -> None:
         """Raises BadInput: one is not valid, or a file that one names cannot be written."""
-        for name in SETTINGS if is_ours else ():
+        for name in SETTINGS:
             if why := complaint(name, self.project[name]):
                 raise BadInput(why)
-        if is_ours:
-            AddressRules(words_of(self.project["ADDRESSES_ALLOWED"]))
-            check_log(self.project["DECISION_LOG"])
-        if log := self.project["LOG_FILE"]:
-            check_file(Path(log))
-        for feed in (str(feed).removeprefix("file://") for feed in self.project.getdict("FEEDS")):
-            if not set(feed) & set(":%"):  # else it is elsewhere, or Scrapy makes its name
-                check_folder(Path(feed).absolute().parent)
-                check_file(Path(feed))
+        AddressRules(words_of(self.project["ADDRESSES_ALLOWED"]))
+        check_log(self.project["DECISION_LOG"])
+        for name in filter(None, (self.project["LOG_FILE"], *self.project.getdict("FEEDS"))):
+            file = str(name).removeprefix("file://")
+            if not set(file) & set(":%"):  # else it is elsewhere, or Scrapy makes its name
+                check_folder(Path(file).parent)
+                check_file(Path(file))
 
     def _check(self, opts: argparse.Namespace, job: Job | None) -> Connection:
         """Open everything that may be configured wrongly; the connection keeps an embedded server running."""

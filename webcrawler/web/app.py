@@ -32,8 +32,6 @@ from webcrawler.web.status import CountRequests, Health, Metrics, Overviews
 from webcrawler.web.status import routes as status_routes
 from webcrawler.web.use import Use
 
-NO_DESCRIPTORS = "socket.accept() out of system resource"  # asyncio's words
-
 
 def make_app(config: Config) -> Starlette:
     """The application for one data folder, which need not exist yet.
@@ -94,10 +92,13 @@ def _posted_to(config: Config) -> set[str]:
 
 
 def _log_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """As asyncio does, but it says that descriptors are used up for each connection that might come."""
-    if context["message"] == NO_DESCRIPTORS:
+    """As asyncio does, but that says for each connection that may wait that there are no descriptors left.
+
+    It then tries again as often, also after the end of the server.
+    """
+    if context["message"] == "socket.accept() out of system resource":
         log_fault(f"no more connections are taken now: {context['exception']}; `ulimit -n` allows more")
-    else:
+    elif "._start_serving(" not in context["message"]:
         loop.default_exception_handler(context)
 
 

@@ -85,6 +85,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _left(request: Request, error: Exception) -> Response:
+    """Before its body had come."""
     return Response(status_code=400)  # nobody reads it
 
 
@@ -92,5 +93,5 @@ HANDLERS = {
     BadInput: _bad_input,
     Unavailable: _unavailable,
     HTTPException: _http_error,
-    ClientDisconnect: _left,  # before the body had come
+    ClientDisconnect: _left,
 }

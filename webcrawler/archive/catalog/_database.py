@@ -96,18 +96,14 @@ def connect(path: Path, readonly: bool, oldest: int = 0) -> sqlite3.Connection:
 
 
 def _lack(folder: Path) -> str:
-    """What SQLite needs of a folder's file system, and does not get; "" where all is there."""
-    if not os.access(folder, os.W_OK):  # the error has said so
-        return ""
+    """Why the files of a folder do not do for SQLite; "" where they do."""
     try:
         with TemporaryFile(dir=folder) as file:
             file.truncate(1)
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             mmap(file.fileno(), 1).close()
     except OSError as error:
-        return (
-            f"; its file system cannot lock or share files ({error.strerror}): set CRAWL_DIR to a local disk"
-        )
+        return f"; no file there can be locked and shared ({error.strerror}): set CRAWL_DIR to a local disk"
     return ""
 
 
