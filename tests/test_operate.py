@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -18,10 +17,7 @@ from webcrawler.search import Searcher
 
 TEXT = (PROJECT / "docs" / "how-to" / "operate.md").read_text("utf-8")
 FAST = {"ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_DELAY": 0, "PARSER_WORKERS": 1}
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("sqlite3"), reason="the page uses the shell of SQLite"),
-]
+pytestmark = pytest.mark.slow
 
 
 def commands(heading: str) -> str:
@@ -85,6 +81,7 @@ def test_each_section_does_what_it_says(tmp_path: Path, site: Site) -> None:
     assert "documents            2" in owner.run("Take pages out")
 
     owner.run("Back up")
+    assert owner.run("Check").count(" good\n") == 8
     asked = Counter(site.pages)
     owner.run("Restore")
     assert owner.finds("aardvark") == ["Second news"]

@@ -43,7 +43,7 @@ def test_a_command_that_there_is_not(folder: Path) -> None:
     done = webcrawler("shell", folder=folder)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: no command is called 'shell'; there are crawl, evaluate, ")
+    assert done.stderr.startswith("error: no command is called 'shell'; there are backup, check, crawl, ")
 
 
 @pytest.mark.slow

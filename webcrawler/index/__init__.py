@@ -20,6 +20,7 @@ from webcrawler.index.whoosh import (
     Values,
     Vector,
     applied_seq,
+    followed,
     indexed_documents,
     newest_seq,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "Values",
     "Vector",
     "applied_seq",
+    "followed",
     "follower",
     "indexed_documents",
     "newest_seq",

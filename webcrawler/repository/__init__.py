@@ -3,9 +3,12 @@
 `rebuild` makes them of a data folder's own files, `import_files` takes in those of others,
 `receive` takes in what a search on another machine has found, `hand_over` sends it there, and a `Reporter`
 says there how the search stands; `merge` makes
-one data folder of several, and `export` writes documents for others.
+one data folder of several, and `export` writes documents for others. `backup` makes a second copy of a data
+folder, and `check` says whether its stores belong together.
 """
 
+from webcrawler.repository.backup import backup
+from webcrawler.repository.check import check
 from webcrawler.repository.export import Exported, export
 from webcrawler.repository.importing import Imported, import_files
 from webcrawler.repository.merge import merge
@@ -20,6 +23,8 @@ __all__ = [
     "MainIndex",
     "Rebuilt",
     "Reporter",
+    "backup",
+    "check",
     "export",
     "follow",
     "hand_over",

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import re
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,6 +43,7 @@ VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
 LOG_PAGES = 4000  # 16 MB: what several batches change goes from the log to the file once
 STEPS = 100_000  # of SQLite's virtual machine, some milliseconds
+COPIED_PAGES = 4000  # of the file between two reports of progress, 16 MB
 logger = logging.getLogger(__name__)
 
 
@@ -217,6 +219,22 @@ def compact(path: Path) -> None:
         raise Unavailable(
             "The catalog cannot be compacted while it is read: end `scrapy serve`, then try again."
         )
+
+
+def snapshot(path: Path, to: Path, progress: Callable[[int, int], None]) -> None:
+    """Copy a catalog, or another SQLite file, as it stands now; others go on writing it. Durable on return.
+
+    Args:
+        to: a file that does not exist yet.
+        progress: is told how many pages of the file are copied, of how many.
+    """
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    opened = sqlite3.connect(uri, BUSY_SECONDS, isolation_level=None, uri=True)
+    with closing(opened) as source, closing(sqlite3.connect(to)) as copy:
+        source.execute("BEGIN")  # else each batch of a crawl would let the copy begin anew
+        source.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        source.backup(copy, pages=COPIED_PAGES, progress=lambda _, left, all: progress(all - left, all))
+    shutil.copymode(path, to)
 
 
 def take_place(new: Path, old: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -159,6 +159,26 @@ class Catalog:
             WHERE number > ? AND file IS NOT NULL AND coalesce(checked, fetched) = fetched
             ORDER BY number LIMIT ?"""
         return [(number, Place(*place)) for number, *place in self._db.execute(query, (after, limit))]
+
+    def known_places(self, newest: bool = False) -> Iterator[tuple[Place, bytes | None]]:
+        """Where all records stand that it knows, by file and offset, and the digests of their bodies.
+
+        Reads the whole history.
+
+        Args:
+            newest: of each file the last one only.
+        """
+        each = "file" if newest else 'file, "offset"'
+        query = f"""
+            SELECT file, max("offset"), digest FROM (SELECT file, "offset", digest FROM documents
+                UNION ALL SELECT file, "offset", digest FROM fetches)
+            WHERE file IS NOT NULL GROUP BY {each} ORDER BY {each}"""
+        return ((Place(*place), digest) for *place, digest in self._db.execute(query))
+
+    def refuse_damaged(self) -> None:
+        """Raises BadInput: SQLite finds fault with the file, all of which it reads."""
+        if (found := self._one("PRAGMA quick_check(1)")[0]) != "ok":
+            raise BadInput(f"The catalog is damaged: {found}")
 
     def forget(self, named: Patterns) -> None:
         """Delete links, digests and errors of removed URLs, not when they were fetched. Raises as `write`."""

@@ -7,7 +7,15 @@ failed/not-found) and what was asked for, so that `in_order` is enough to make a
 """
 
 from webcrawler.archive.pages._order import in_order
-from webcrawler.archive.pages._records import KEPT, Record, Response, next_record, record_at, records
+from webcrawler.archive.pages._records import (
+    KEPT,
+    Record,
+    Response,
+    next_record,
+    record_at,
+    records,
+    records_from,
+)
 from webcrawler.archive.pages._rewrite import Raw, WarcFile, raw_at, raw_records, rewrite, successor
 from webcrawler.archive.pages._store import PageStore
 from webcrawler.archive.pages._targets import targets
@@ -25,6 +33,7 @@ __all__ = [
     "raw_records",
     "record_at",
     "records",
+    "records_from",
     "rewrite",
     "successor",
     "targets",

@@ -10,7 +10,7 @@ from webcrawler.index.whoosh.engine import WhooshEngine
 from webcrawler.index.whoosh.files import MappedSegment
 from webcrawler.index.whoosh.folder import applied_seq, discard, indexed_documents, is_outdated, newest_seq
 from webcrawler.index.whoosh.hit_encoding import ANCHOR_POSITIONS, HitList
-from webcrawler.index.whoosh.live import Live
+from webcrawler.index.whoosh.live import Live, followed
 from webcrawler.index.whoosh.reader import Reading
 from webcrawler.index.whoosh.schema import Anchored, Hits, Number
 from webcrawler.index.whoosh.segment_reader import Posted
@@ -34,6 +34,7 @@ __all__ = [
     "WhooshEngine",
     "applied_seq",
     "discard",
+    "followed",
     "indexed_documents",
     "is_outdated",
     "newest_seq",

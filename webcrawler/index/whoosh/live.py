@@ -72,6 +72,17 @@ class Live:
         return self._reading
 
 
+def followed(folder: Path) -> str:
+    """Return the identity of the catalog that one of the two follows; "" where nothing is indexed.
+
+    Raises:
+        Unavailable: it cannot be read, or a segment is not what was written.
+    """
+    opened = _LiveIndex(folder)
+    opened.reader()
+    return opened.catalog
+
+
 class _LiveIndex:
     """One folder of the two. Not safe between threads."""
 

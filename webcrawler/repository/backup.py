@@ -1,0 +1,138 @@
+"""A second copy of a data folder, also while it is crawled; made again, it copies what is new.
+
+The order makes it whole: the frontier, then the catalog, then the pages and the scope. A frontier that is
+older than its catalog loses nothing: what was decided between the two is fetched again. One that was made
+from the catalog would lack the seeds that wait. What takes the place of an earlier backup is made aside.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, closing, suppress
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from webcrawler.archive.catalog import Catalog, snapshot, take_place
+from webcrawler.background import hold_crawl, try_lock
+from webcrawler.errors import BadInput
+from webcrawler.repository.check import refuse_lost_records
+from webcrawler.repository.rebuild import ASIDE, VIEWS
+from webcrawler.usage import NAME as QUERIES
+
+CATALOG, LOCK = "catalog.sqlite", "crawls.lock"
+NEW = "backup.new"  # folder in which all is made that takes the place of an earlier one
+MARK = "is-a-backup"  # an empty file
+COPIED_APART = (f"{CATALOG}*", f"{QUERIES}*", "pages", "redis")
+MADE_AGAIN = (*VIEWS, "refresh", "metrics", ASIDE, MARK)
+OF_PROCESSES = ("*.lock", "*.log", "*.new", "*.part", "lock", "users", "server", "*.sock")
+PATIENCE_SECONDS = 5.0
+Progress = Callable[[str, int, int | None], None]
+
+
+def backup(crawl_dir: Path, into: Path, look: Path | None, progress: Progress) -> int:
+    """Copy all of a data folder that cannot be made again; returns how many bytes of pages were new.
+
+    Killed at any moment, it may be repeated; until its end the backup before has only longer pages.
+
+    Args:
+        look: the owner's templates, which become the folder `look`.
+    Raises:
+        BadInput: the target is no backup of this folder, or the folder is damaged.
+        Unavailable: a command such as rebuild is at work, or somebody reads the catalog of the backup.
+    """
+    with ExitStack() as held:
+        held.enter_context(hold_crawl(crawl_dir, PATIENCE_SECONDS))  # no purge and no rebuild meanwhile
+        held.enter_context(_claim(crawl_dir, into))
+        aside = into / NEW
+        shutil.rmtree(aside, ignore_errors=True)  # of a run that was killed
+        aside.mkdir()
+        held.callback(shutil.rmtree, aside, ignore_errors=True)
+        _copy_frontier(crawl_dir / "redis", aside / "redis")
+        for name in (CATALOG, QUERIES):
+            if (crawl_dir / name).exists():
+                snapshot(crawl_dir / name, aside / name, partial(progress, name))
+        with closing(Catalog(aside / CATALOG, readonly=True, oldest=1)) as catalog:
+            catalog.refuse_damaged()
+            names = [place.file for place, _ in catalog.known_places(newest=True)]
+            new = _append_pages(crawl_dir / "pages", into / "pages", names, progress)
+            refuse_lost_records(into / "pages", catalog)
+        _copy(crawl_dir, aside, *COPIED_APART, *MADE_AGAIN, *OF_PROCESSES)
+        if look:
+            _copy(look, aside / "look")
+        _exchange(aside, into)
+        for path in (into / "pages").iterdir():
+            if not (crawl_dir / "pages" / path.name).exists():  # it was purged, or has a successor
+                path.unlink()
+    return new
+
+
+def _claim(crawl_dir: Path, into: Path) -> IO[str]:
+    """The lock of a folder that is ours to write. Raises BadInput: it is something else, or in use."""
+    if into.resolve().is_relative_to(crawl_dir.resolve()):
+        raise BadInput(f"{into} is within the data folder: name another folder")
+    if into.exists() and not (into / MARK).exists() and any(into.iterdir()):
+        raise BadInput(f"{into} is not empty and no backup: name a new folder, or that of an earlier backup")
+    into.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (into / "pages").mkdir(exist_ok=True)
+    (into / MARK).touch()
+    here = {_stem(path) for path in (crawl_dir / "pages").glob("*")}
+    if strange := [path.name for path in (into / "pages").iterdir() if _stem(path) not in here]:
+        raise BadInput(f"{into} has pages that {crawl_dir} has not ({strange[0]}): name a new folder")
+    if (lock := try_lock(into / LOCK)) is None:
+        raise BadInput(f"{into} is in use, by another backup or a crawl")
+    return lock
+
+
+def _stem(path: Path) -> str:
+    """The same for a WARC file and for what a purge puts in its place."""
+    return re.sub(r"(-v\d+)?\.warc\.gz$", "", path.name)
+
+
+def _copy(folder: Path, into: Path, *left_out: str) -> None:
+    is_left_out = shutil.ignore_patterns(*left_out)
+
+    def ignore(within: str, names: list[str]) -> set[str]:
+        return is_left_out(within, names) if within == str(folder) else set()
+
+    def copy(path: str, to: str) -> None:
+        with suppress(FileNotFoundError):  # it has just been replaced
+            shutil.copy2(path, to)
+
+    shutil.copytree(folder, into, ignore=ignore, copy_function=copy, dirs_exist_ok=True)
+
+
+def _copy_frontier(redis: Path, into: Path) -> None:
+    """Copy the log of a private Redis as of one moment: its files only grow, until Redis makes others."""
+    names: list[Path] | None = None
+    while redis.exists() and names != (names := sorted(redis.glob("appendonlydir/*"))):
+        _copy(redis, into, *OF_PROCESSES, "temp*")
+
+
+def _append_pages(folder: Path, into: Path, names: Iterable[str], progress: Progress) -> int:
+    """Copy what is new at the ends of WARC files, which only grow."""
+    new = 0
+    for done, name in enumerate(names):
+        progress("pages", done, None)
+        with (folder / name).open("rb") as file, (into / name).open("ab") as copy:
+            begin = file.seek(copy.tell())
+            shutil.copyfileobj(file, copy)
+            new += copy.tell() - begin
+    return new
+
+
+def _exchange(aside: Path, into: Path) -> None:
+    """The catalog first: a frontier is never newer than the catalog beside it."""
+    os.sync()
+    names = {CATALOG, LOCK, MARK, NEW, "pages"} | {path.name for path in aside.iterdir()}
+    take_place(aside / CATALOG, into / CATALOG)
+    for path in aside.iterdir():
+        if (into / path.name).is_dir():
+            shutil.rmtree(into / path.name)
+        path.replace(into / path.name)
+    for path in into.iterdir():
+        if path.name not in names:  # it is in the data folder no more
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
