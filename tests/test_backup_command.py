@@ -280,7 +280,8 @@ def test_a_snapshot_is_of_one_moment_though_others_write(
 
         def write(done: int, of: int) -> None:
             steps.append(done)
-            db.execute("INSERT INTO numbers VALUES (?)", (done,))
+            if len(steps) < 9:  # a copy that begins anew each time has to end
+                db.execute("INSERT INTO numbers VALUES (?)", (done,))
 
         snapshot(path, tmp_path / "copy.sqlite", write)
 
