@@ -9,7 +9,7 @@ import msgpack
 from frontier_model import Model
 from frontier_model_intake import Server, Url
 
-from webcrawler.frontier.slots import Client, Partition
+from webcrawler.frontier.slots import Client, Partition, now_ms
 from webcrawler.urls import registrable_domain, split
 
 HOUR = 3600  # seconds; the times of the tests are further apart
@@ -25,10 +25,9 @@ class Keys:
 
     def __init__(self, client: Client, partition: Partition) -> None:
         pattern = partition.base.replace("{", "\\{")
-        names = [key.decode() for key in client.keys(pattern + "*")]
+        names = [*({key.decode() for key in client.keys(pattern + "*")} - {partition.base + "clock"})]
         self._values: dict[tuple[str, str], Any] = {}
         pipe = client.pipeline(transaction=False)
-        pipe.time()
         for name in names:
             kind = name.removeprefix(partition.prefix).partition(":")[0]
             if kind in HASHES or name.startswith(partition.base + "server:"):
@@ -38,8 +37,8 @@ class Keys:
             else:
                 assert kind in SETS, name
                 pipe.smembers(name)
-        (seconds, micros), *values = pipe.execute()
-        self.now = seconds + micros / 1e6
+        values = pipe.execute()
+        self.now = now_ms(client, partition.base) / 1000
         for name, value in zip(names, values, strict=True):
             rest = name.removeprefix(partition.prefix).removeprefix(partition.base)
             kind, _, member = rest.partition(":")

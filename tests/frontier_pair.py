@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from frontier_keys import COUNTED, Keys
 from frontier_pair_ends import Ends
-from frontiers import let_pass
+from frontiers import let_pass, set_back
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Done, Known, inspect, maintenance, ordering
@@ -45,6 +45,13 @@ class Pair(Ends):
             model.now += seconds
 
         let_pass(self.frontier, seconds)
+
+    def set_back(self, seconds: float) -> None:
+        """Redis' clock is: nothing happens."""
+        for model in self.models.values():
+            model.expire()
+
+        set_back(self.frontier, seconds)
 
     # ---- people
 
@@ -139,4 +146,5 @@ class Pair(Ends):
         kinds = {key.decode().split(":")[3] for key in self.client.keys("*}:index:*")}
         assert kinds <= {"meta", "counts", "seen", "raised", "site", "quarantined", *COUNTED}
         assert maintenance.clear(frontier) == stats["seen"]
-        assert self.client.keys("*") == []
+        clocks = {(partition.base + "clock").encode() for partition in self.models}
+        assert {*self.client.keys("*")} <= clocks

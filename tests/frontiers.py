@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import redis
 
 from webcrawler.clock import now
-from webcrawler.frontier import Done, Failed, Frontier, Report, maintenance, ordering
+from webcrawler.frontier import Done, Failed, Frontier, Report, maintenance, ordering, slots
 from webcrawler.job import seed_link
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 
@@ -97,10 +97,20 @@ def let_pass(frontier: Frontier, seconds: float) -> None:
     move.execute()
 
 
+def set_back(frontier: Frontier, seconds: float) -> None:
+    """Redis' clock is set back: by what it says then, every time that stands in Redis is as much later."""
+    frontier.expire()  # as a worker does all the time: the newest time is known
+    let_pass(frontier, -seconds)
+    for partition in frontier.partitions:
+        if clock := frontier.client.get(partition.base + "clock"):
+            newest, ahead = map(int, clock.split())
+            frontier.client.set(partition.base + "clock", f"{newest + round(1000 * seconds)} {ahead}")
+    frontier.expire()
+
+
 def now_ms(frontier: Frontier) -> int:
-    """By Redis' own clock."""
-    seconds, micros = frontier.client.time()
-    return int(seconds * 1000 + micros // 1000)
+    """By the clock of its first partition."""
+    return slots.now_ms(frontier.client, frontier.partitions[0].base)
 
 
 def next_due_ms(frontier: Frontier, server: str, since: int = 0) -> int:

@@ -215,6 +215,10 @@ class Histories(RuleBasedStateMachine):
     def time_goes_by(self, units: int) -> None:
         self.pair.let_pass(units * T)
 
+    @rule(units=st.sampled_from([1, 5, 30]))
+    def the_clock_is_set_back(self, units: int) -> None:
+        self.pair.set_back(units * T)
+
     @rule(
         server=server,
         act=st.sampled_from(["block", "block", "unblock", "postpone", "postpone", "postpone"]),

@@ -191,6 +191,18 @@ def test_time_is_that_of_redis(client: redis.Redis, cache: RobotsCache) -> None:
     assert before <= now <= redis_now(client)
 
 
+def test_time_does_not_go_back_with_the_clock_of_redis(client: redis.Redis, cache: RobotsCache) -> None:
+    """Else what a clock far ahead has stored would be new for as long."""
+    later = redis_now(client) + 400 * DAY
+    cache.put("http://h", answered(200, now=later), later)
+    client.set("{crawl:0}:clock", f"{round(later * 1000)} 0")
+
+    found, now = cache.get("http://h")
+
+    assert found is not None and not found.is_old(now)
+    assert found.is_old(now + DAY) and now >= later - 1
+
+
 @pytest.mark.parametrize(
     ("answers", "seconds"),
     [([503], 30), ([503, 503], 60), ([503] * 3, HOUR), ([200], DAY), ([404], DAY), ([200, 503], 30)],

@@ -22,7 +22,7 @@ from webcrawler.frontier.messages import (
     Report,
     Reports,
 )
-from webcrawler.frontier.slots import Client
+from webcrawler.frontier.slots import Client, now_ms
 from webcrawler.orderings import Known, Ordering, Seen, Source, ordering
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "check_log",
     "inspect",
     "maintenance",
+    "now_ms",
     "ordering",
     "standing",
 ]

@@ -172,15 +172,12 @@ class Slots:
 
 
 def now_ms(client: Client, base: str) -> int:
-    """The time by the clock of the Redis server that holds a partition.
-
-    A script with a key, since a cluster's TIME is answered by any of its nodes.
+    """The time of a partition, as its operations have it: by its Redis server's clock, and never going back.
 
     Args:
         base: of the partition.
     """
-    seconds, micros = client.eval("return redis.call('TIME')", 1, base)
-    return int(seconds) * 1000 + int(micros) // 1000
+    return int(client.eval(source("now"), 2, base, base))
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgpack
 
-from webcrawler import urls
+from webcrawler import clock, urls
 from webcrawler.frontier.messages import Again, Budgets, Done, Past
 from webcrawler.orderings import UNKNOWN, Ordering, Source
 from webcrawler.records import Lease, Link
@@ -108,10 +108,10 @@ def done(one: Done, columns: list[Any]) -> bytes:
 def past(one: Past, retry_seconds: Callable[[int], float]) -> list[Any]:
     """What came of a URL, for settle-2.lua; the arguments are those of `Intake.settle`."""
     server, path = urls.split(one.url)
-    moment = one.fetched + (retry_seconds(one.tries) if one.retry else 0.0)
+    ago = max(0.0, clock.now() - one.fetched) - (retry_seconds(one.tries) if one.retry else 0.0)
     outcome = "" if one.retry else one.outcome
     rest = (one.is_document, one.repeats, urls.registrable_domain(server))
-    return [server, path, outcome, one.tries, round(moment * 1000), *rest]
+    return [server, path, outcome, one.tries, round(ago * 1000), *rest]
 
 
 def limits(budgets: Budgets) -> bytes:

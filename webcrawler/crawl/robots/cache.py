@@ -1,8 +1,8 @@
 """What is known of a server's robots.txt, shared by all workers in Redis.
 
 Key `{crawl:P}:robots:SERVER`: msgpack map {status, body (zlib), fetched, until, failures}. A robots.txt is
-kept for 30 days, other answers until they are old. All times are seconds by the clock of Redis: clocks of
-workers may be wrong.
+kept for 30 days, other answers until they are old. All times are seconds by the clock of the frontier, which
+never goes back: clocks of workers may be wrong.
 """
 
 from __future__ import annotations
@@ -13,15 +13,13 @@ from dataclasses import dataclass, replace
 
 import msgpack
 
-from webcrawler.frontier import Client, Politeness
+from webcrawler.frontier import Client, Politeness, now_ms
 from webcrawler.robots import Rules, verdict
 
 DAY_SECONDS = 24 * 3600.0  # RFC 9309 2.4
 COPY_SECONDS = 30 * DAY_SECONDS  # RFC 9309 2.3.1.4: "a reasonably long period of time"
 UNREACHABLE_SECONDS = 3600.0  # after the last try, until anybody asks again
 BODY_MAX = 512 * 1024  # RFC 9309 2.5
-
-_GET_AND_TIME = "return {redis.call('GET', KEYS[1]), redis.call('TIME')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ def _pause_seconds(failures: int, polite: Politeness) -> float:
 
 
 class RobotsCache:
-    """Reads and writes in Redis what is known of servers. Its calls block for a round trip each.
+    """Reads and writes in Redis what is known of servers. Its calls block for a round trip or two.
 
     Args:
         key: gives the Redis key of a server.
@@ -86,8 +84,8 @@ class RobotsCache:
 
     def get(self, server: str) -> tuple[Robots | None, float]:
         """Return what was put there, old or not (a copy may hold on, failures count on), and the time."""
-        packed, (seconds, micros) = self._client.eval(_GET_AND_TIME, 1, self._key(server))
-        now = int(seconds) + int(micros) / 1e6
+        key = self._key(server)
+        now, packed = now_ms(self._client, key.removesuffix(f"robots:{server}")) / 1000, self._client.get(key)
         try:
             return (self._unpack(packed, now) if packed else None), now
         except (KeyError, TypeError, ValueError, zlib.error):  # written by another version

@@ -1,5 +1,6 @@
 -- _1_names.lua: keys, the clock and the counts; put before each operation by the loader, with the other _ files.
 -- KEYS[1] {crawl:P}:        prefix of what all frontiers share, in partition P
+--   clock       string  "newest ahead": about the newest time in ms, and by how many it is ahead of Redis' clock; of virtual crawls the time alone, at which it stands
 --   server:S    hash  next (ms when due), active (downloads now), backoff (slow answers in a row), delay (ms, of robots.txt), pace ("1": answers in time, "0": slowly, or not), blocked, waiting (names of frontiers that wait for a place, with spaces between)
 -- KEYS[2] {crawl:P}:NAME:   prefix of one frontier; S is a server, D a registrable domain, U a canonical URL = server .. path
 --   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues), scope (that waiting URLs were last held against), rebuilding ("1": not whole yet), late ("1": pages that repeat others have brought URLs), caught_up (ms when its owner last left nothing due), heard (ms when a worker last said that it lives)
@@ -33,7 +34,7 @@
 --   alone       hash  worker -> U that it holds alone; "" while it lets go of the others
 -- A server with a queue is in exactly one of ready, doubtful and wait; a server without one is in none.
 -- Channel {crawl:P}:NAME:calls: a server, when another frontier has freed a place of it that this one waits for.
--- The clock is Redis' own (TIME).
+-- The clock is Redis' own (TIME), but time never goes backwards: see now_ms.
 
 local BASE, PREFIX = KEYS[1], KEYS[2]
 local NAME = string.sub(PREFIX, #BASE + 1, -2)
@@ -45,11 +46,16 @@ local AHEAD = -BEHIND -- before every priority
 local PRIORITY_MAX = 1048575 -- 2^20 - 1
 local FIRST = -PRIORITY_MAX * NUMBERS -- scores below are those of checks, which are ahead
 
+-- What stands in Redis are times to wait for. So where TIME was set back, by a second or more, time goes on from the newest that was seen.
+-- That is kept to a second: most calls write nothing. Who may not write reads the same.
 local function now_ms()
-  local clock = call('GET', BASE .. 'clock') -- of virtual crawls
-  if clock then return tonumber(clock) end
+  local newest, ahead = string.match(call('GET', BASE .. 'clock') or '0 0', '^(%d+) ?(%d*)')
+  if ahead == '' then return tonumber(newest) end
   local time = call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+  local now = time[1] * 1000 + math.floor(time[2] / 1000) + ahead
+  local back = newest - now
+  if math.abs(back) >= 1000 then redis.pcall('SET', BASE .. 'clock', math.max(now, newest) .. ' ' .. ahead + math.max(0, back)) end
+  return math.max(now, newest)
 end
 
 local function key(name) return PREFIX .. name end

@@ -2,7 +2,7 @@
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] repeats that put a shape, a server or a domain behind, 0: never
 -- ARGV[2] msgpack of {server, path, what to count ("done/REASON", "failed/REASON", "quarantined") or "" if it is to be tried again,
---         tries, ms when it was fetched or may be tried again, is a document, repeats another, domain}
+--         tries, ms since it was fetched or may be tried again (negative: until then), is a document, repeats another, domain}
 -- Returns nothing.
 -- Keeps   a URL that does not wait in a queue, or waits to be checked, stays as it is: a second call changes nothing.      Cost O(log queue) each.
 local now, turns, most = now_ms(), by_turn(), tonumber(ARGV[1])
@@ -15,7 +15,8 @@ local function try_later(server, path, score, tries, ms)
   call('ZADD', key('retry'), ms, server .. ' ' .. path)
 end
 
-local function settle(server, path, score, outcome, tries, ms, is_document, repeats, domain)
+local function settle(server, path, score, outcome, tries, ago, is_document, repeats, domain)
+  local ms = now - ago
   if outcome == '' then return try_later(server, path, score, tries, ms) end
   forget(marks, server .. ' ' .. path)
   tally('queued', -1)
