@@ -5,25 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import Clock
 from frontiers import links, visit_all
 from test_catalog import failure, page, write
 from test_freshness import ago
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.frontier import Frontier
+from webcrawler.records import Entry
 from webcrawler.refresh import Schedule
 from webcrawler.refresh.admission import Admission
-from webcrawler.refresh.collection import Collection
+from webcrawler.refresh.collection import DAY_SECONDS, Collection, now_days
 
 A, B = "http://a.test/1", "http://a.test/2"
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[Catalog]:
+def catalog(tmp_path: Path, clock: Clock) -> Iterator[Catalog]:
     """Two documents of ten days ago, of a server that was asked how it says "not found"."""
+    clock.hold(ago(0))
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
         write(catalog, page(A, ago(10)), page(B, ago(10)))
         catalog._db.execute("UPDATE servers SET probed = 1")
@@ -39,6 +43,11 @@ def crawled(frontier: Frontier) -> Frontier:
 
 def refresher(catalog: Catalog, folder: Path, frontier: Frontier) -> Admission:
     return Admission(Collection(catalog, folder, Schedule()), catalog, frontier, 0.3, 0.0)
+
+
+def later(entry: Entry) -> Entry:
+    """Under a later lease, whatever the clock says."""
+    return replace(entry, fetch=replace(entry.fetch, lease=entry.fetch.lease._replace(token=2)))
 
 
 def test_each_document_is_checked_once_and_then_the_pass_is_over(
@@ -111,3 +120,59 @@ def test_a_check_in_the_second_in_which_the_pass_began_counts(
     admission.step()
 
     assert (visit_all(crawled), crawled.refresh) == ([], "")
+
+
+@pytest.mark.parametrize("days", [0.1, 1, 400])
+def test_what_was_fetched_by_a_clock_that_was_ahead_is_checked_once(
+    catalog: Catalog, tmp_path: Path, crawled: Frontier, days: float
+) -> None:
+    write(catalog, page(A, ago(-days)), page(B, ago(-days)))
+    crawled.refresh = f"once {ago(0)}"
+    admission = refresher(catalog, tmp_path, crawled)
+
+    admission.step()
+    assert sorted(visit_all(crawled)) == [A, B]
+    write(catalog, later(page(A, ago(0))), later(page(B, ago(0))))
+    admission.step()
+
+    assert (visit_all(crawled), crawled.refresh) == ([], "")
+
+
+def test_a_pass_that_a_clock_ahead_began_ends(catalog: Catalog, tmp_path: Path, crawled: Frontier) -> None:
+    """Else all that is fetched from then on would have been fetched before it began."""
+    crawled.refresh = f"once {ago(-1)}"
+    admission = refresher(catalog, tmp_path, crawled)
+
+    admission.step()
+    assert sorted(visit_all(crawled)) == [A, B]
+    write(catalog, page(A, ago(0)), page(B, ago(0)))
+    admission.step()
+
+    assert (visit_all(crawled), crawled.refresh) == ([], "")
+
+
+def test_what_is_left_of_a_pass_counts_what_a_clock_ahead_has_fetched(catalog: Catalog) -> None:
+    write(catalog, page(A, ago(-1)), page(B, ago(0.5)))
+
+    assert list(catalog.checks.left(ago(1))) == [A]
+
+
+def test_what_a_clock_ahead_has_checked_is_as_old_as_what_was_checked_now(
+    catalog: Catalog, tmp_path: Path, clock: Clock
+) -> None:
+    write(catalog, page(A, ago(-400)))
+    collection = Collection(catalog, tmp_path, Schedule(at_most=1.0))
+
+    clock.move(2 * DAY_SECONDS)
+
+    assert len(collection.schedule.choose(now_days(), 9)) == 2
+
+
+def test_a_url_that_was_gone_by_a_clock_ahead_is_asked_for_at_once_and_then_in_time(catalog: Catalog) -> None:
+    write(catalog, failure(A, ago(-1), "not-found"))
+    assert len(catalog.checks.gone(ago(0), 9)) == 1
+
+    write(catalog, later(failure(A, ago(0), "not-found")))
+
+    assert not catalog.checks.gone(ago(-6.9), 9)
+    assert len(catalog.checks.gone(ago(-7), 9)) == 1

@@ -3,6 +3,10 @@
 WEBCRAWLER_CLOCK sets it for a process and those that it starts: `+86400` or `-3600`, seconds from the clock
 of the machine, or `@1700000000.55`, a moment at which it stands.
 
+A clock may be set back, or have been ahead when something was stored. So durations go by `time.monotonic`,
+and what lies in the future is now: a stored time is never taken for later than the present (`past`), and what
+is said to have happened then is done again (`happened`).
+
 It does not set the clocks of others: that of durations (`time.monotonic`), of Redis, by which leases and
 politeness go, of the file system, and of libraries.
 """
@@ -12,6 +16,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from typing import Any
 
 NAME = "WEBCRAWLER_CLOCK"
 
@@ -21,6 +26,16 @@ _seconds, _runs = 0.0, True
 def now() -> float:
     """Seconds since 1970."""
     return _seconds + (time.time() if _runs else 0.0)
+
+
+def past(moment: float) -> float:
+    """A time that was stored, or that others tell, as one that is over."""
+    return min(moment, now())
+
+
+def happened(moment: Any, since: float) -> Any:
+    """Between that time and now? For each time of an array, too. What lies in the future did not."""
+    return (since <= moment) & (moment <= now())
 
 
 def age(file: os.stat_result) -> float:

@@ -112,7 +112,7 @@ def read(crawl_dir: Path, job: str) -> Journal | None:
 
 def _goes_on(crawl_dir: Path, found: Journal) -> bool:
     if found["reported"]:
-        return clock.now() - found["updated"] < SILENT_SECONDS
+        return abs(clock.now() - found["updated"]) < SILENT_SECONDS
     return is_alive(crawl_dir, found["job"])
 
 

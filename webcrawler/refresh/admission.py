@@ -73,13 +73,19 @@ class Admission:
             self._sitemaps = collection.hear()
         sitemaps = self._sitemaps
         if what.startswith("once "):
-            since = float(what.partition(" ")[2])
-            self._ask_sitemaps([one for one in sitemaps if one.fetched < since], since)
+            since = clock.past(float(what.partition(" ")[2]))
+            if what != (begun := f"once {since}"):
+                self._frontier.refresh = begun
+            self._ask_sitemaps([one for one in sitemaps if not clock.happened(one.fetched, since)], since)
             self._once(since)
         elif what:
             due, now = collection.schedule.signs.due(), clock.now()
             servers = set(np.flatnonzero(due).tolist())
-            late = [one for one in sitemaps if now - one.fetched > DAY_SECONDS or one.server in servers]
+            late = [
+                one
+                for one in sitemaps
+                if one.server in servers or not clock.happened(one.fetched, now - DAY_SECONDS)
+            ]
             read = [one for one in late if one.outcome == READ]
             self._ask_sitemaps(read, now - HOUR_SECONDS)
             # Not hourly, though they stay late: a dead sitemap would be asked for without end.
@@ -91,8 +97,11 @@ class Admission:
 
         A frontier that was cleared takes them in as new: as sitemaps, which `again` alone would not know.
         """
-        due = [one for one in sitemaps if one.outcome and self._asked_sitemaps.get(one.number, 0.0) < since]
-        self._asked_sitemaps |= dict.fromkeys((one.number for one in due), clock.now())
+        asked = self._asked_sitemaps
+        due = [
+            one for one in sitemaps if one.outcome and not clock.happened(asked.get(one.number, 0.0), since)
+        ]
+        asked |= dict.fromkeys((one.number for one in due), clock.now())
         links = [sitemap_link(one.url, one.of) for one in due]
         self._frontier.discover(links, within_budgets=False)
         trust = self._collection.trust
@@ -121,7 +130,7 @@ class Admission:
 
     def _once(self, since: float) -> None:
         checks = self._frontier.checks()
-        left = (self._collection.tried < since) & self._collection.checkable()
+        left = ~clock.happened(self._collection.tried, since) & self._collection.checkable()
         left[list(self._asked)] = False
         self._tell(checks, left)
         room = WINDOW - checks
@@ -195,7 +204,7 @@ class Admission:
         numbers = self._collection.numbers
         due = self._catalog.checks.due(numbers[places].tolist())
         drawn = set(numbers[audits].tolist())
-        late = [one for one in due if one.checked < before]
+        late = [one for one in due if not clock.happened(one.checked, before)]
         self._queue(checks_of(late, drawn, self._collection.trust))
 
     def _ask_for_gone(self, room: int, since: float = 0.0) -> int:

@@ -108,6 +108,7 @@ class Collection:
             self.trust.see(told.server[tells], told.conditional[tells] == 1, told.changed[tells] == 1)
             numbers.append(told.number)
             self._learn()
+        self.schedule.forget_future(now_days())
         return np.concatenate(numbers)
 
     def _untold(self) -> Iterator[Told]:
@@ -142,7 +143,7 @@ class Collection:
         """Take in what sitemaps that were read since the last call say of documents; returns all sitemaps."""
         sitemaps = self._catalog.signs.sitemaps()
         for sitemap in sitemaps:
-            if sitemap.fetched <= self._heard.get(sitemap.number, 0.0):
+            if sitemap.fetched == self._heard.get(sitemap.number, 0.0):
                 continue
             self._heard[sitemap.number] = sitemap.fetched
             if sitemap.server < len(self.schedule.signs.since):
@@ -244,7 +245,7 @@ class Collection:
         places = self.places(known[:, 0].astype(np.int64))
         places, known = places[places >= 0], known[places >= 0]
         tried = self.tried[places].astype(np.float64)
-        is_due = now - tried >= pause_after_failure(tried, known[:, 1])
+        is_due = (tried > now) | (now - tried >= pause_after_failure(tried, known[:, 1]))
         return places, places[is_due & ~self.outside()[places]]
 
 

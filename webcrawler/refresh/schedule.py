@@ -97,11 +97,16 @@ class Schedule:
         known = np.clip(self.signs.known_until(pages, servers, before) - before, 0, days)
         odds, by_time = self.signs.odds(pages, servers), self.beliefs.chance(pages, days)
         self.calibration.see(self.beliefs.chance(pages, days - known, odds), changed, len(self))
-        ages = self.dates.ages(servers, days, changed, at - modified[told])
+        ages = self.dates.ages(servers, days, changed, np.maximum(at - modified[told], 0))
         self.signs.see(pages, servers, by_time, changed)
         lasted = known > 0
         self.beliefs.see(pages[lasted], known[lasted], np.zeros(np.count_nonzero(lasted), bool), ages[lasted])
         self.beliefs.see(pages, days - known, changed, ages)
+
+    def forget_future(self, now: float) -> None:
+        """What lies in the future is now: a clock was ahead, and was set right."""
+        np.minimum(self._seconds, _seconds(np.array(now)), out=self._seconds)
+        np.minimum(self.signs.same_until, now, out=self.signs.same_until)
 
     def empty(self) -> Schedule:
         """One by the same rules that knows no page."""

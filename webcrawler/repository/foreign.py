@@ -115,6 +115,7 @@ class ForeignFile:
         fetched = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
         if not 0 < fetched < clock.now() + CLOCK_SECONDS:
             return None, "no date of the past"
+        fetched = clock.past(fetched)
         lease = lease_of(url, token_at(fetched))
         if refusal := self._reader.refusal(lease):
             return None, refusal

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from webcrawler.archive.catalog._database import COLLECTED, SPELLED, URL, as_json
 from webcrawler.archive.catalog._rows import GONE, REFUSING
+from webcrawler.clock import now
 from webcrawler.urls import url_id
 
 if TYPE_CHECKING:
@@ -133,9 +134,9 @@ class Checks:
         stays until that is confirmed), gone (it is confirmed), and failed: it could not tell.
         """
         query = f"""
-            SELECT CAST(fetched / 86400 AS INTEGER), {OUTCOME}, count(*)
+            SELECT CAST(min(fetched, ?) / 86400 AS INTEGER), {OUTCOME}, count(*)
             FROM fetches WHERE since IS NOT NULL AND NOT retry GROUP BY 1, 2"""
-        return {(day, outcome): number for day, outcome, number in self._db.execute(query)}
+        return {(day, outcome): number for day, outcome, number in self._db.execute(query, (now(),))}
 
     def known(self, numbers: Sequence[int]) -> dict[int, Known]:
         """Of those that are documents now, by page number."""
@@ -184,8 +185,9 @@ class Checks:
         query = f"""
             SELECT s.name || u.path {URL} JOIN documents d ON d.number = u.number
             WHERE d.{COLLECTED} AND NOT EXISTS (
-                SELECT 1 FROM fetches f WHERE f.number = d.number AND f.fetched >= ? AND NOT f.retry)"""
-        return (url for (url,) in self._db.execute(query, (since,)))
+                SELECT 1 FROM fetches f
+                WHERE f.number = d.number AND f.fetched BETWEEN ? AND ? AND NOT f.retry)"""
+        return (url for (url,) in self._db.execute(query, (since, now())))
 
     def count_unchecked(self) -> int:
         """How many documents have not been fetched a second time; looks at the history of every document."""
@@ -203,10 +205,10 @@ class Checks:
         waits = " ".join(f"WHEN {n} THEN {days * DAY_SECONDS}" for n, days in enumerate(FIRST_TRIES_DAYS))
         query = f"""
             SELECT number FROM gone
-            WHERE tries < {len(FIRST_TRIES_DAYS)} AND (since + CASE tries {waits} END <= ? OR (
-                SELECT f.found IS NULL AND f.fetched < ? FROM fetches f WHERE f.number = gone.number
-                AND NOT f.retry ORDER BY f.token DESC, f.fetched DESC LIMIT 1))
-            ORDER BY since LIMIT ?"""
+            WHERE tries < {len(FIRST_TRIES_DAYS)} AND (since > ?1 OR since + CASE tries {waits} END <= ?1 OR (
+                SELECT f.found IS NULL AND f.fetched NOT BETWEEN ?2 AND ?1 FROM fetches f
+                WHERE f.number = gone.number AND NOT f.retry ORDER BY f.token DESC, f.fetched DESC LIMIT 1))
+            ORDER BY since LIMIT ?3"""
         return [number for (number,) in self._db.execute(query, (now, since, limit))]
 
     def due(self, numbers: Sequence[int], documents: bool = True) -> list[Due]:

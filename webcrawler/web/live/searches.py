@@ -89,7 +89,7 @@ class Searches:
         found |= {one.job: one.as_journal(found.get(one.job)) for one in self._started.values()}
         for job, one in sorted(found.items(), key=lambda item: -item[1]["started"]):
             is_there = (not is_over(one) and not self.is_stopping(job)) or (
-                one["reason"] in IN_GOOD_ORDER and clock.now() - one["updated"] < SAME_SECONDS
+                one["reason"] in IN_GOOD_ORDER and abs(clock.now() - one["updated"]) < SAME_SECONDS
             )
             if is_there and asked.get(job) == dict(new.asked):
                 return job

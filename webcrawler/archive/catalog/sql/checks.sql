@@ -42,8 +42,8 @@ WHERE checked IS NOT NULL AND (same OR found IS NOT NULL);
 
 UPDATE documents SET (missing_since, failing_since) = (
     SELECT CASE WHEN b.same OR b.found THEN NULL WHEN b.found IS NULL THEN missing_since
-           ELSE coalesce(missing_since, b.fetched) END,
-           CASE WHEN b.found IS NULL AND NOT b.same THEN coalesce(failing_since, b.fetched) END
+           ELSE min(coalesce(missing_since, b.fetched), b.fetched) END,
+           CASE WHEN b.found IS NULL AND NOT b.same THEN min(coalesce(failing_since, b.fetched), b.fetched) END
     FROM batch b WHERE b.number = documents.number)
 WHERE number IN (SELECT number FROM batch WHERE checked IS NOT NULL AND NOT retry);
 
@@ -55,13 +55,13 @@ WHERE b.checked IS NOT NULL AND NOT b.retry AND coalesce(d.missing_since, b.fetc
 GROUP BY 1, 2
 ON CONFLICT DO UPDATE SET checks = checks + excluded.checks, missing = missing + excluded.missing;
 
-DELETE FROM checks WHERE hour < (SELECT max(fetched) / 3600 - 2 FROM batch);
+DELETE FROM checks WHERE (SELECT hour < max(fetched) / 3600 - 2 OR hour > max(fetched) / 3600 FROM batch);
 
 UPDATE servers SET incident_since = CASE
     WHEN (SELECT excess > 0 AND excess * excess > 4 * checked * :incident_share * (1 - :incident_share)
           FROM (SELECT total(checks) AS checked, total(missing) - :incident_share * total(checks) AS excess
                 FROM checks WHERE server = servers.number))
-    THEN (SELECT CASE WHEN incident_since > max(fetched) - 2 * :incident_s THEN incident_since ELSE max(fetched) END
+    THEN (SELECT CASE WHEN incident_since BETWEEN max(fetched) - 2 * :incident_s AND max(fetched) THEN incident_since ELSE max(fetched) END
           FROM batch) END
 WHERE number IN (SELECT u.server FROM batch b JOIN urls u ON u.number = b.number WHERE b.checked IS NOT NULL)
   AND (SELECT total(checks) >= :incident_checks FROM checks WHERE server = servers.number);
@@ -87,7 +87,7 @@ UPDATE batch SET changed = NULL WHERE held;
 
 -- A check that found nothing new leaves all but this as it was.
 UPDATE documents SET (checked, text_digest, fetched, status, content_type, digest, etag, last_modified, file, "offset") = (
-    SELECT max(b.fetched, coalesce(documents.checked, 0)), coalesce(b.text_digest, documents.text_digest),
+    SELECT b.fetched, coalesce(b.text_digest, documents.text_digest),
            CASE WHEN is_new THEN b.fetched ELSE documents.fetched END, coalesce(b.status_200, documents.status),
            coalesce(b.type_200, documents.content_type), coalesce(b.digest, documents.digest),
            coalesce(b.etag, documents.etag), coalesce(b.last_modified, documents.last_modified),

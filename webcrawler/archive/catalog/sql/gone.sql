@@ -1,6 +1,6 @@
 -- Keeps `gone`: what is to be asked for a few times more. Run after the new links are inserted, before unlinked.sql.
 
-UPDATE gone SET tries = tries + 1
+UPDATE gone SET tries = tries + 1, since = min(since, (SELECT max(fetched) FROM batch)) -- not in the future
 WHERE number IN (SELECT number FROM batch WHERE (NOT fenced OR reason IN ('removed', 'scope')) AND NOT retry AND found IS NOT 1);
 
 INSERT OR REPLACE INTO gone (number, since, tries)
