@@ -21,7 +21,7 @@ from scrapy.core.scheduler import Scheduler as ScrapyScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from webcrawler import pace
-from webcrawler.connection import RedisError, attempt
+from webcrawler.connection import RedisError, attempt, retry
 from webcrawler.crawl.dropin import SpiderWorker, Worker, is_crawl
 from webcrawler.frontier import Again, Calls, inspect
 from webcrawler.records import Lease
@@ -72,7 +72,7 @@ class Scheduler(BaseScheduler):
         self._worker.open(spider)
         # The setting stays as it was set; a downloader of the project's own may have no such limit.
         self._crawler.engine.downloader.total_concurrency = self._worker.leases.downloads.scrapy_limit
-        aside = inspect.quarantined(self._worker.frontier)
+        aside = retry(lambda: inspect.quarantined(self._worker.frontier), self._worker.connection.revive)
         self._aside = [one["url"] for one in aside if one["kills"] == "workers"]
         if self._worker.frontier.ordering.learns:
             self._ahead = min(self._ahead, AHEAD_LEARNING)
