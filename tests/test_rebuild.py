@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import pytest
 import redis
 from conftest import MakeFrontier, examples
-from frontiers import lease_one, let_pass, now_ms
+from frontiers import lease_one, let_pass
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from webcrawler import clock
 from webcrawler.archive import rebuild
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
@@ -253,7 +254,7 @@ def test_a_blocked_server_stays_blocked(frontier: Frontier, catalog: Catalog) ->
 def test_what_is_to_be_tried_again_waits_for_its_time(make_frontier: MakeFrontier, catalog: Catalog) -> None:
     frontier = make_frontier(backoff=3600.0)
     frontier.discover([link(0)])
-    decide(frontier, catalog, fetched(lease_one(frontier), BROKEN, now_ms(frontier) / 1000))
+    decide(frontier, catalog, fetched(lease_one(frontier), BROKEN, clock.now()))
     lose(frontier)
 
     refill(frontier, "fifo", catalog)
