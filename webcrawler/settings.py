@@ -75,7 +75,6 @@ FRONTIER_SLOWNESS = given("FRONTIER_SLOWNESS", 10.0, "times")
 FRONTIER_SERVER_CONCURRENCY = given("FRONTIER_SERVER_CONCURRENCY", 1, "downloads", 1)
 # Attempts per URL before it has failed.
 FRONTIER_TRIES = given("FRONTIER_TRIES", 3, "fetches", 1)
-# A URL is leased alone once this many workers have died while they held it; 0: never.
 # Pause before the first retry; it doubles with each.
 FRONTIER_BACKOFF = given("FRONTIER_BACKOFF", 30.0, "seconds")
 # Partitions of a new frontier: one keeps an exact global order, more give domains a home among workers.
@@ -303,6 +302,7 @@ FEED_EXPORT_ENCODING = "utf-8"
 
 # What was a setting once, and what holds now.
 REMOVED = {
+    "FRONTIER_DEATHS": "a URL is set aside if two workers died that held it alone, and tried again later",
     "FRONTIER_SLOW": "a download that takes 3 seconds is slow",
     "SERVE_SCRAPYD_PROJECT": "the project is called webcrawler in a Scrapyd, too",
 }
