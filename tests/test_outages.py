@@ -183,6 +183,7 @@ def too_many_files() -> Exception:
         (too_many_files(), True),
         (DownloadFailedError([Failure(ConnectBindError(errno.ENFILE))]), False),
         (OSError(errno.ECONNREFUSED, "refused"), False),
+        (OSError(errno.EADDRNOTAVAIL, "no IPv6 here"), False),
     ],
 )
 def test_what_this_machine_lacks_is_told_from_what_a_server_does(error: Exception, expected: bool) -> None:

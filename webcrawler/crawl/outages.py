@@ -19,7 +19,8 @@ from webcrawler.records import Lease
 PASSING = frozenset({"unreachable", "timeout", "server-error", *KINDS})  # reasons that may be the server's
 FAULTS_MAX = 8  # in a row: seven pauses of FRONTIER_BACKOFF, each twice as long as the one before
 SERVERS_MAX = URLS_MAX = 50_000  # that are remembered
-OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL})
+# Not EADDRNOTAVAIL: without IPv6, a machine says so of each host that has no other address.
+OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.ENOBUFS, errno.ENOMEM})
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
@@ -89,7 +90,7 @@ class Outages:
 
 
 def is_ours(error: BaseException) -> bool:
-    """Tell whether this machine has failed, and no server: it has no descriptor, port or memory left."""
+    """Tell whether this machine has failed, and no server: it has no descriptor or memory left."""
     return any(number in OURS for number in _numbers(error, depth=5))
 
 
