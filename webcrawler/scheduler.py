@@ -72,8 +72,9 @@ class Scheduler(BaseScheduler):
         self._worker.open(spider)
         # The setting stays as it was set; a downloader of the project's own may have no such limit.
         self._crawler.engine.downloader.total_concurrency = self._worker.leases.downloads.scrapy_limit
-        aside = retry(lambda: inspect.quarantined(self._worker.frontier), self._worker.connection.revive)
-        self._aside = [one["url"] for one in aside if one["kills"] == "workers"]
+        if not isinstance(self._worker, SpiderWorker):  # whose requests are not kept with what is set aside
+            aside = retry(lambda: inspect.quarantined(self._worker.frontier), self._worker.connection.revive)
+            self._aside = [one["url"] for one in aside if one["kills"] == "workers"]
         if self._worker.frontier.ordering.learns:
             self._ahead = min(self._ahead, AHEAD_LEARNING)
         self._feeder = asyncio.ensure_future(self._feed())
