@@ -19,10 +19,10 @@ from localweb import Answer, Site, copy_at_rest, crawl, page, sites
 from test_removing import Collection
 from waiting import until
 
+from webcrawler.archive import refuse_lost_records
 from webcrawler.archive.catalog import Catalog, _database, snapshot
 from webcrawler.background import hold_crawl
 from webcrawler.repository import backup
-from webcrawler.repository.check import refuse_lost_records
 from webcrawler.usage import NAME as QUERIES
 from webcrawler.usage import QueryLog
 

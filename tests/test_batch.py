@@ -319,7 +319,7 @@ def test_an_error_of_ours_ends_the_batch_and_says_so(room: Room) -> None:
     told = threading.Event()
     room.settled = Broken()
 
-    room.decide(*map(page, room.lease(A)), broken=told.set)
+    room.decide(*map(page, room.lease(A)), broken=lambda error: told.set())
 
     assert told.wait(PATIENCE_SECONDS)
 

@@ -23,7 +23,7 @@ from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.repository import check
 
-GOOD = dict.fromkeys(("frontier", "catalog", "pages", "index"), "good")
+GOOD = dict.fromkeys(("catalog", "pages", "frontier", "index"), "good")
 FIRST, LAST = "/0", "/8"
 pytestmark = pytest.mark.slow
 
@@ -78,7 +78,8 @@ def lose_redis(folder: Path, crawled: Path) -> None:
 
 def interrupt_a_rebuild(folder: Path, crawled: Path) -> None:
     with connect(None, folder) as connection:
-        Frontier(connection.client, ordering("fifo")).open("breadth", rebuilding=True)
+        rebuilt = str(json.loads((folder / "frontier.json").read_text())["folder"])
+        Frontier(connection.client, ordering("fifo")).open("breadth", rebuilding=rebuilt)
 
 
 def lose_catalog(folder: Path, crawled: Path) -> None:
@@ -143,7 +144,8 @@ def put_a_file_in_the_place_of_another(folder: Path, crawled: Path) -> None:
     shutil.copy(first, second)
 
 
-REDIS, REBUILD, REINDEX = ("frontier", "rebuild"), ("rebuild",), ("reindex",)
+REDIS, REBUILD, REINDEX = ["frontier rebuild"], ["rebuild"], ["reindex"]
+BOTH = [*REBUILD, *REDIS]
 DAMAGES = [
     (lose_redis, "frontier", "Redis has lost the frontier", REDIS),
     (interrupt_a_rebuild, "frontier", "is not whole", REDIS),
@@ -151,33 +153,34 @@ DAMAGES = [
     (empty_catalog, "catalog", "is not a catalog", REBUILD),
     (spoil_catalog, "catalog", "not a database", REBUILD),
     (spoil_a_page_of_the_catalog, "catalog", "", REBUILD),
-    (restore_an_earlier_catalog, "index", "of a later time", REINDEX),
+    (restore_an_earlier_catalog, "frontier index", "lacks pages that its frontier has decided", BOTH),
     (take_the_index_of_another_folder, "index", "of another catalog", REINDEX),
     (tear("index", ".seg"), "index", "cannot read the index", REINDEX),
     (tear("index", ".toc"), "index", "cannot read the index", REINDEX),
     (tear("anchors", ".seg"), "index", "cannot read the index", REINDEX),
-    (lose_a_file, "pages", "1 records that the catalog knows are not there", REBUILD),
-    (cut_a_file, "pages", "1 records that the catalog knows are not there", REBUILD),
-    (put_a_file_in_the_place_of_another, "pages", "1 records that the catalog knows are not there", REBUILD),
+    (lose_a_file, "pages", "1 records that the catalog knows are not there", BOTH),
+    (cut_a_file, "pages", "1 records that the catalog knows are not there", BOTH),
+    (put_a_file_in_the_place_of_another, "pages", "1 records that the catalog knows are not there", BOTH),
 ]
 
 
-@pytest.mark.parametrize(("damage", "store", "says", "mends"), DAMAGES)
+@pytest.mark.parametrize(("damage", "stores", "says", "mends"), DAMAGES)
 def test_what_is_wrong_is_told_and_the_command_that_is_named_mends_it(
     crawled: Path,
     folder: Path,
     damage: Callable[[Path, Path], None],
-    store: str,
+    stores: str,
     says: str,
-    mends: tuple[str, ...],
+    mends: list[str],
 ) -> None:
     damage(folder, crawled)
 
     found = told(folder)
-    assert {name for name, one in found.items() if one != "good"} == {store}, found
-    assert says in found[store]
-    assert f"`scrapy {' '.join(mends)}`" in found[store]
-    assert command(*mends, folder=folder).status == 0
+    assert [name for name, one in found.items() if one != "good"] == stores.split(), found
+    assert says in found[store := stores.split()[0]]
+    for one in mends:
+        assert f"`scrapy {one}`" in found[store]
+        assert command(*one.split(), folder=folder).status == 0
     assert told(folder) == GOOD
 
 

@@ -275,6 +275,24 @@ def test_a_page_is_as_untried_as_the_crawl_is_patient(frontier: Frontier, catalo
     assert inspect.stats(frontier)["reasons"] == {"server-error": 1}
 
 
+def test_what_is_fetched_after_a_clock_that_was_ahead_counts_as_newer(
+    make_frontier: MakeFrontier, catalog: Catalog
+) -> None:
+    """The catalog takes no fetch with an older token than it has."""
+    frontier = make_frontier("fifo", backoff=0.0)
+    frontier.discover([link(0), link(1)])
+    ahead, other = frontier.lease(2).leases
+    ahead = ahead._replace(token=ahead.token + 24 * 3600 * 1_000_000)
+    catalog.write(
+        [(fetched(ahead, BROKEN, clock.now()), None), (fetched(other, A_WEB[1], clock.now()), None)]
+    )
+    lose(frontier)
+
+    refill(frontier, "fifo", catalog)
+
+    assert lease_one(frontier).token > ahead.token
+
+
 def test_nobody_crawls_what_is_not_whole(
     make_frontier: MakeFrontier, frontier: Frontier, catalog: Catalog
 ) -> None:

@@ -21,7 +21,7 @@ from scrapy.core.scheduler import Scheduler as ScrapyScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from webcrawler import pace
-from webcrawler.connection import RedisError, attempt, retry
+from webcrawler.connection import RedisError, attempt, is_passing, retry
 from webcrawler.crawl.dropin import SpiderWorker, Worker, is_crawl
 from webcrawler.frontier import Again, Calls, inspect
 from webcrawler.records import Lease
@@ -127,6 +127,8 @@ class Scheduler(BaseScheduler):
                 try:
                     wait, pause = await self._refill(), RETRY_SECONDS[0]
                 except RedisError as error:
+                    if not is_passing(error):
+                        return self._worker.fail(error, "scheduler_failed")
                     logger.warning("Redis failed, trying again in %.1f s: %s", pause, error)
                     await self._in_thread(attempt, self._worker.connection.revive)
                     await asyncio.sleep(pause)

@@ -10,6 +10,7 @@ from webcrawler.archive.learnt import Learnt, go_on, remember
 from webcrawler.archive.purge import purge
 from webcrawler.archive.rebuild import rebuild
 from webcrawler.archive.spellings import learn_spellings
+from webcrawler.archive.whole import refuse_lost_records
 
 __all__ = [
     "CHECKED",
@@ -26,6 +27,7 @@ __all__ = [
     "purge",
     "rebuild",
     "recall",
+    "refuse_lost_records",
     "remember",
     "take_in",
     "unread",

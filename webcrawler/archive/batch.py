@@ -24,9 +24,8 @@ from redis.exceptions import RedisError
 from webcrawler.archive.catalog import GONE, REFUSING, Catalog, Verdict
 from webcrawler.archive.familiar import Familiar
 from webcrawler.archive.pages import PageStore
-from webcrawler.connection import FOREVER, retry
-from webcrawler.errors import Unavailable
-from webcrawler.frontier import Decisions, Done, Failed, Frontier, Reports, Seen
+from webcrawler.connection import FOREVER, is_passing, retry
+from webcrawler.frontier import Decisions, Done, Failed, Frontier, Reports, Seen, marks
 from webcrawler.metrics import Recorder
 from webcrawler.records import Entry, Fetch, Lease, Link, Place
 
@@ -54,10 +53,11 @@ class Batch:
             each, as the frontier counts it; "retry/REASON" when it is to be tried again, "stale" when
             somebody else holds it by now. Of checks "checked/" and what `_told` says.
         reports: of downloads that are over; told before what came of them.
-        broken: called in the thread when it ends by an error of ours.
+        broken: called in the thread with the error by which it ends: of ours, or of Redis.
         revive: called when something does not answer, before the next try.
         entries, seconds: a batch is written once it holds this many entries, or this long after the first.
         only_new: links to what the catalog has explored are not followed; counted as refused.
+        folder: the name by which the frontier knows the data folder; "" where nobody asks what it has.
         suspect: called in the thread with servers of repeats, which may answer any path with a page.
     """
 
@@ -68,11 +68,12 @@ class Batch:
         frontier: Frontier,
         settled: Settled,
         reports: Reports | None = None,
-        broken: Callable[[], object] = lambda: None,
+        broken: Callable[[Exception], object] = lambda error: None,
         revive: Callable[[], object] = lambda: None,
         entries: int = 200,
         seconds: float = 1.0,
         only_new: bool = False,
+        folder: str = "",
         suspect: Callable[[Sequence[str]], object] = lambda servers: None,
         recorder: Recorder | None = None,
     ) -> None:
@@ -80,7 +81,7 @@ class Batch:
         self._settled, self._broken, self._revive, self._suspect = settled, broken, revive, suspect
         self._familiar, self._recorder = Familiar(), recorder or Recorder()
         self._reports = reports or Reports()
-        self._entries, self._seconds, self._only_new = entries, seconds, only_new
+        self._entries, self._seconds, self._only_new, self._folder = entries, seconds, only_new, folder
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         self._bytes_in = self._bytes_out = 0  # of bodies; each is counted by one thread
         self._flush_now = False
@@ -126,10 +127,11 @@ class Batch:
                     if entries:
                         self._write(catalog, entries)
                         self._bytes_out += sum(len(entry.fetch.body) for entry in entries)
-        except Exception:
-            # An error of ours. What was not written stays leased, and goes back when this worker ends.
-            logger.critical("cannot write what was fetched", exc_info=True)
-            self._broken()
+        except Exception as error:
+            # What was not written stays leased, and goes back when this worker ends.
+            if not isinstance(error, RedisError):
+                logger.critical("cannot write what was fetched", exc_info=True)
+            self._broken(error)
 
     def _gather(self) -> list[Entry]:
         """The next batch: enough entries, or old enough, or asked for by `flush`."""
@@ -157,6 +159,8 @@ class Batch:
             with self._recorder.timing("batch_commit_seconds"):
                 self._write_all(catalog, entries)
             self._recorder.count("batch_entries", len(entries))
+        except RedisError:  # which is to blame, and no entry
+            raise
         except Exception:
             (first, *others) = entries
             if not others and first.fetch.reason == "unparsable":
@@ -176,6 +180,9 @@ class Batch:
         sys.audit("webcrawler.batch.stored")
         verdict = self._until_done(lambda: catalog.write(list(zip(entries, places, strict=True))))
         sys.audit("webcrawler.batch.catalogued")
+        if self._folder:
+            last = entries[-1].fetch.lease
+            self._until_done(lambda: marks.mark(self._frontier, self._folder, last.id, last.token))
         explored: Container[int] = ()
         if self._only_new:
             links = (link for entry in entries for link in _links(entry))
@@ -275,7 +282,7 @@ class Batch:
             seconds=FOREVER,
             pause=0.1,
             longest_pause=PAUSE_MAX_SECONDS,
-            is_passing=lambda error: isinstance(error, OSError | Unavailable | RedisError),
+            is_passing=lambda error: isinstance(error, OSError) or is_passing(error),
             on_failure=lambda error: logger.error("cannot write a batch, trying again: %s", error),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from webcrawler.archive.batch import DOCUMENTS
 from webcrawler.archive.catalog import Catalog, Outcome
 from webcrawler.archive.history import RECALLED, recall
 from webcrawler.archive.replay import LATE, Replay, as_link
-from webcrawler.frontier import Frontier, Ordering, Past, Source, maintenance
+from webcrawler.frontier import Frontier, Ordering, Past, Source, maintenance, marks
 from webcrawler.records import Link
 from webcrawler.urls import registrable_domain, server, url_id
 
@@ -50,6 +50,8 @@ def rebuild(
     tries: int,
     sitemaps: Mapping[int, Link] = MappingProxyType({}),
     progress: Progress = lambda step, done, total: None,
+    folder: str = "",
+    others: Collection[str] | None = None,
 ) -> Rebuilt:
     """Adds the URLs of the catalog that a frontier does not have, and decides those that were fetched.
 
@@ -61,11 +63,15 @@ def rebuild(
         admits: would a crawl follow this link?
         tries: fetches after which a URL has failed for good.
         sitemaps: those known, by page number.
+        folder: the name by which the frontier knows the folder of the catalog.
+        others: empty the frontier first, as it may know more than the catalog, or lack some of its keys; what
+            waited does so again, and nobody can crawl it until these folders have filled it, too.
     Raises:
         BadInput: a crawl is alive, or the frontier has another mode or number of partitions.
     """
     maintenance.refuse_while_in_use(frontier)
-    frontier.open(mode, rebuilding=True)
+    frontier.open(mode, rebuilding=folder)
+    waiting = maintenance.begin_anew(frontier, others) if others is not None else []
     ordering, order = frontier.ordering, catalog.fetches.order()
     if ordering.learns:
         for seen in recall(catalog, catalog.last_documents(RECALLED)):
@@ -78,11 +84,16 @@ def rebuild(
         replay.name(number, link)
     added = _add(frontier, replay, catalog, sitemaps, progress)
     _settle(frontier, catalog, order, tries, progress)
+    frontier.discover(waiting, within_budgets=False, source=Source())
     frontier.replan()
     blocked = catalog.urls.blocked_servers()
     for name in blocked:
         frontier.block(name)
-    frontier.rebuilt()
+    newest = [one for one in catalog.fetches.newest(order[-marks.KEPT :].tolist()) if one.token]
+    for last in newest:
+        marks.mark(frontier, folder, last.id, last.token)
+    maintenance.count_tokens_from(frontier, max((one.token for one in newest), default=0))
+    frontier.rebuilt(folder)
     return Rebuilt(added, len(blocked))
 
 

@@ -7,7 +7,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.spiderloader import get_spider_loader
 
 from webcrawler import connection
-from webcrawler.archive import DOCUMENTS
+from webcrawler.archive import DOCUMENTS, refuse_lost_records
 from webcrawler.archive.catalog import Catalog
 from webcrawler.commands._results_table import ResultsTable, console
 from webcrawler.commands.base import Command, Option, check_file, check_folder, write_json
@@ -123,10 +123,10 @@ class Crawl(Command, BaseRunSpiderCommand):
         assert self.crawler_process is not None, "it has run the crawl"
         if self.crawler_process.bootstrap_failed:
             return "the crawl could not start: the log says why"
-        if crawler.stats.get_value("finish_reason") in BROKEN:
-            return "the crawl failed: the log says why; the same command goes on where it stood"
         if crawler.stats.get_value("webcrawler/frontier_lost"):
             return "the crawl lost its frontier: `scrapy frontier rebuild` fills it again"
+        if crawler.stats.get_value("finish_reason") in BROKEN:
+            return "the crawl failed: the log says why; the same command goes on where it stood"
         if crawler.stats.get_value("webcrawler/nothing_crawled"):
             return "nothing was crawled: the log says what became of each seed"
         return ""
@@ -193,8 +193,9 @@ class Crawl(Command, BaseRunSpiderCommand):
 
     def _check(self, opts: argparse.Namespace, job: Job | None) -> Connection:
         """Open everything that may be configured wrongly; the connection keeps an embedded server running."""
-        run.lock_folder(self.crawl_dir).close()
-        with ExitStack() as on_error:
+        path = self.crawl_dir / "catalog.sqlite"
+        # No rebuild or purge exchanges anything meanwhile.
+        with run.lock_folder(self.crawl_dir), ExitStack() as on_error:
             held = on_error.enter_context(connection.from_settings(self.project))
             if job:
                 mode = maintenance.mode_of(held.client, job.mode)
@@ -210,8 +211,9 @@ class Crawl(Command, BaseRunSpiderCommand):
                 retry(lambda: frontier.open(mode), held.revive)
                 if replaced := run.keep_scope(self.crawl_dir, job):
                     print(replaced, file=sys.stderr)
-            with run.lock_folder(self.crawl_dir):  # no rebuild exchanges it meanwhile
-                Catalog(self.crawl_dir / "catalog.sqlite").close()
+            with closing(Catalog(path)) as catalog:
+                if job:
+                    refuse_lost_records(self.crawl_dir / "pages", catalog)
             on_error.pop_all()
         return held
 

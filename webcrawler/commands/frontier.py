@@ -138,7 +138,7 @@ class FrontierCommand(Command):
         """Fill the frontier from the catalog of this data folder."""
         self.catalog().close()  # raises where there is none
         with progress_bars() as progress:
-            return run.fill_again(self.project, connected, job, progress)
+            return run.fill_again(self.project, connected, job, progress, anew=True)
 
     def _clear(self, frontier: Frontier) -> dict[str, Any]:
         forgotten = maintenance.clear(frontier)

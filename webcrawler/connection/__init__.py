@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 from webcrawler.connection import remote
 from webcrawler.connection.connection import Connection, connect, from_settings, set_log_aside, visit
 from webcrawler.connection.remote import serialized
-from webcrawler.connection.retry import FOREVER, attempt, retry
+from webcrawler.connection.retry import FOREVER, attempt, is_damage, is_passing, retry
 from webcrawler.connection.server import DamagedLog
 
 __all__ = [
@@ -21,6 +21,8 @@ __all__ = [
     "attempt",
     "connect",
     "from_settings",
+    "is_damage",
+    "is_passing",
     "remote",
     "retry",
     "serialized",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,14 @@ class Connection:
         if retry.pool is not None:
             retry.pool.connection_kwargs["command_packer"] = Packer()
         return client
+
+    @property
+    def evicts(self) -> bool:
+        """Does Redis drop keys that never expire, once its memory is full? False where it does not say."""
+        with suppress(redis.RedisError):
+            told = self.client.info("memory")
+            return bool(told.get("maxmemory")) and str(told.get("maxmemory_policy")).startswith("allkeys")
+        return False
 
     def revive(self) -> None:
         """Return when Redis answers; an embedded server that died is started again from its log.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from typing import TypeVar
 
-from redis.exceptions import RedisError
+from redis import exceptions
+from redis.exceptions import AuthenticationError, RedisError
 
 from webcrawler.errors import Unavailable, WebcrawlerError
 
@@ -20,11 +22,25 @@ T = TypeVar("T")
 FOREVER = math.inf
 START_SECONDS = 30.0  # that a start waits for a Redis that answers and refuses
 END_TRIES = 20
+# Answers of Redis that are others later. For some of them redis-py has types, and leaves out the names.
+_TYPES = (
+    *(exceptions.AskError, exceptions.ClusterDownError, exceptions.NoScriptError),
+    *(exceptions.OutOfMemoryError, exceptions.ReadOnlyError, exceptions.TryAgainError),
+)
+_NAMES = re.compile(r"\b(BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY)\b")
+_DAMAGE = re.compile(r"LOST|WRONGTYPE|user_script: ?\d+: ")
 
 
 def is_passing(error: Exception) -> bool:
-    """Is it an error of Redis, or one whose type says that it passes?"""
-    return isinstance(error, RedisError | Unavailable)
+    """May the same call succeed later? What Redis refuses, it refuses again, but for a few reasons."""
+    if isinstance(error, exceptions.ResponseError):
+        return isinstance(error, _TYPES) or bool(_NAMES.search(str(error)))
+    return isinstance(error, RedisError | Unavailable) and not isinstance(error, AuthenticationError)
+
+
+def is_damage(error: Exception) -> bool:
+    """Does it say that keys are missing, or are not what they should be?"""
+    return isinstance(error, exceptions.ResponseError) and bool(_DAMAGE.search(str(error)))
 
 
 def retry(

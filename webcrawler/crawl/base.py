@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, Spider
 
-from webcrawler.connection import Connection, RedisError, attempt
+from webcrawler.connection import Connection, RedisError, attempt, is_damage
 from webcrawler.crawl.open_leases import OpenLeases
 from webcrawler.crawl.outages import FAULTS_MAX, PASSING, Blame, Outages
 from webcrawler.frontier import Frontier, Leased, Report
@@ -49,6 +49,7 @@ class Worker(ABC):
         self.resumed: deque[Request] = deque()  # downloaded next: redirects and retries of open leases
         self.new_links: list[Link] = []  # on their way into the frontier
         self.request_meta: dict[str, Any] = {}  # of every request that is made here
+        self.has_lost = False  # keys of the frontier
         self._may_hold_unknown = False  # Redis may count leases as ours that are not in `leases.open`
 
     @classmethod
@@ -169,6 +170,12 @@ class Worker(ABC):
         """Ends the crawl in good order: what is in flight is still decided."""
         self.recorder.end(reason)
         self._stopping = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
+
+    def fail(self, error: Exception, reason: str) -> None:
+        """Ends the crawl by an error that does not pass."""
+        logger.critical("the crawl cannot go on: %s", error)
+        self.has_lost = is_damage(error)
+        self.stop(reason)
 
     @property
     def is_closing(self) -> bool:

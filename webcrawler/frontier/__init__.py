@@ -4,7 +4,7 @@
 `ordering(mode)` says which are best; `inspect` answers what waits and why, `maintenance` clears and rescores.
 """
 
-from webcrawler.frontier import inspect, maintenance
+from webcrawler.frontier import inspect, maintenance, marks
 from webcrawler.frontier.bottleneck import CAUSES, Bottleneck, bottleneck
 from webcrawler.frontier.calls import Calls
 from webcrawler.frontier.decisions import Decisions, check_log
@@ -51,6 +51,7 @@ __all__ = [
     "check_log",
     "inspect",
     "maintenance",
+    "marks",
     "now_ms",
     "ordering",
     "standing",

@@ -102,19 +102,19 @@ class Frontier:
         """The mode that it was last opened with; "": it was not opened yet."""
         return self.slots.stored("mode")
 
-    def open(self, mode: str, rebuilding: bool = False) -> None:
+    def open(self, mode: str, rebuilding: str | None = None) -> None:
         """Claims the frontier for a mode.
 
         Args:
-            rebuilding: nobody else may open it until `rebuilt`.
+            rebuilding: the data folder that fills it again; nobody else may open it until `rebuilt`.
         Raises:
             BadInput: it is not empty and was made with another mode, or with another number of partitions;
                 or its rebuilding is not over.
         """
-        if self.slots.stored("rebuilding") and not rebuilding:
+        if rebuilding is None and self.client.exists(self.rebuilding):
             raise BadInput(
                 "the frontier is not whole: `scrapy frontier rebuild` was interrupted, or is still at work; "
-                "run it to its end"
+                "run it to its end, for each data folder that shares the frontier"
             )
         made, stored = self.stored_partitions(), self.stored_mode()
         if made and made != len(self.partitions) and self._has_seen(Partitions.of(self.name, made)):
@@ -128,8 +128,8 @@ class Frontier:
                 f"change it with --rescore, or start anew after `scrapy frontier clear`"
             )
         self.set_mode(mode)
-        if rebuilding:
-            self.client.hset(self.partitions[0].prefix + "meta", "rebuilding", 1)
+        if rebuilding is not None:
+            self.client.sadd(self.rebuilding, rebuilding)
 
     @property
     def identity(self) -> str:
@@ -189,9 +189,14 @@ class Frontier:
             self.client.unlink(key)
         return int(self.client.scard(self._imported))
 
-    def rebuilt(self) -> None:
-        """It is whole again, and may be opened."""
-        self.client.hdel(self.partitions[0].prefix + "meta", "rebuilding")
+    @property
+    def rebuilding(self) -> str:
+        """The key of the data folders that have to fill it again before anybody may open it."""
+        return self.partitions[0].prefix + "rebuilding"
+
+    def rebuilt(self, folder: str) -> None:
+        """It has all that this data folder knows."""
+        self.client.srem(self.rebuilding, folder)
 
     @property
     def refresh(self) -> str:

@@ -7,9 +7,9 @@ searches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from shlex import quote
 from typing import Any
 
@@ -17,6 +17,7 @@ from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import stats
+from webcrawler.frontier.marks import KIND
 from webcrawler.frontier.slots import Client, Partition, Partitions, now_ms
 from webcrawler.orderings import Source, ordering
 from webcrawler.records import Link
@@ -26,7 +27,8 @@ SEARCHES = f"{SEARCHES_BASE}searches"  # zset: name of a search's frontier -> ms
 MISSING_MS = 600_000  # for which a search may be silent, as one that was killed, before its frontier goes
 BATCH = 1_000  # keys or URLs a call
 PARTITIONS_LEAST, PARTITIONS_EACH = 16, 4  # of a frontier for several workers
-NAMED = frozenset({"queue", "site", "seen", "held", "raised"})  # kinds of many keys; others have one key
+# Kinds of many keys; others have one key.
+NAMED = frozenset({"queue", "site", "seen", "held", "raised", "marks"})
 
 
 def refuse_while_in_use(frontier: Frontier) -> None:
@@ -84,6 +86,35 @@ def clear(frontier: Frontier, with_servers: bool = True) -> int:
             servers = frontier.keys_of(partition.base + "server:")
             _unlink(frontier, (key for key in servers if not frontier.client.hexists(key, "blocked")))
     return int(seen)
+
+
+def begin_anew(frontier: Frontier, others: Collection[str]) -> list[Link]:
+    """Empties a frontier that data folders are going to fill again; how servers are treated stays.
+
+    Args:
+        others: data folders that nobody may crawl it without.
+    Returns:
+        What waited, as not all of it is in a catalog.
+    """
+    mode = frontier.stored_mode()
+    waiting = [link for partition in frontier.partitions for link in _waiting(frontier, partition)]
+    if others:
+        frontier.client.sadd(frontier.rebuilding, *others)
+    keys = sorted(_own_keys(frontier), key=lambda key: KIND in key)  # whom it knows last, lest it is killed
+    _unlink(frontier, (key for key in keys if key != frontier.rebuilding))
+    frontier.intake.forget()
+    frontier.set_mode(mode)
+    if not any(key.endswith(":downloading") for key in frontier.keys_of("{crawl:")):
+        for key in chain.from_iterable(frontier.keys_of(one.base + "server:") for one in frontier.partitions):
+            frontier.client.hdel(key, "active")  # of downloads that were lost with their keys
+    return waiting
+
+
+def count_tokens_from(frontier: Frontier, token: int) -> None:
+    """Leases get higher tokens than this one, of a fetch: its clock may have been ahead of what it is now."""
+    for counts in (partition.prefix + "counts" for partition in frontier.partitions):
+        if int(frontier.client.hget(counts, "token") or 0) < token:
+            frontier.client.hset(counts, "token", token)
 
 
 def _own_keys(frontier: Frontier) -> Iterator[str]:

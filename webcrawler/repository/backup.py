@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
+from webcrawler.archive import refuse_lost_records
 from webcrawler.archive.catalog import Catalog, snapshot, take_place
 from webcrawler.background import hold_crawl, try_lock
 from webcrawler.errors import BadInput
-from webcrawler.repository.check import refuse_lost_records
 from webcrawler.repository.rebuild import ASIDE, VIEWS
 from webcrawler.usage import NAME as QUERIES
 

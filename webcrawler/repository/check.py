@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import partial
-from hashlib import sha1
-from itertools import groupby
 from pathlib import Path
 
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler import connection
+from webcrawler.archive import refuse_lost_records
 from webcrawler.archive.catalog import Catalog
-from webcrawler.archive.pages import records_from
 from webcrawler.crawl.run import has_begun, refuse_if_lost
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.index import followed, newest_seq
-from webcrawler.records import Place
 
 QUICK_BYTES = 2_000_000_000  # of a catalog that SQLite reads within seconds
 MENDS = {  # where a fault names no command itself
     "catalog": "`scrapy rebuild` makes it again from the pages",
-    "pages": "put the files back from a backup; without one, `scrapy rebuild` and `scrapy frontier rebuild` "
-    "let a crawl fetch them again",
     "frontier": "`scrapy frontier rebuild` makes it again from the catalog",
     "index": "`scrapy reindex` makes it again from the catalog",
 }
@@ -37,15 +32,15 @@ def check(
 ) -> dict[str, str]:
     """Return by store what is wrong and what mends it, "" where nothing is; also beside a crawl.
 
-    Pages and index are compared with a good catalog only.
+    The others are compared with a good catalog only.
 
     Args:
         is_deep: read all of the catalog and of the pages, however large they are.
     """
     looks = {
-        "frontier": partial(_refuse_frontier, crawl_dir, settings),
         "catalog": partial(_refuse_catalog, crawl_dir / "catalog.sqlite", is_deep),
         "pages": partial(_refuse_pages, crawl_dir, is_deep),
+        "frontier": partial(_refuse_frontier, crawl_dir, settings),
         "index": partial(_refuse_index, crawl_dir),
     }
     found = dict[str, str]()
@@ -69,7 +64,7 @@ def _refuse_frontier(crawl_dir: Path, settings: BaseSettings) -> None:
         with connection.from_settings(settings) as connected:
             frontier = Frontier(connected.client, ordering("fifo"))
             refuse_if_lost(crawl_dir, frontier)
-            if frontier.slots.stored("rebuilding"):
+            if frontier.client.exists(frontier.rebuilding):
                 raise BadInput("it is not whole, as a rebuild was interrupted or is still at work")
 
 
@@ -82,30 +77,6 @@ def _refuse_catalog(path: Path, is_deep: bool) -> None:
 def _refuse_pages(crawl_dir: Path, is_deep: bool) -> None:
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         refuse_lost_records(crawl_dir / "pages", catalog, is_deep)
-
-
-def refuse_lost_records(folder: Path, catalog: Catalog, is_deep: bool = False) -> None:
-    """Look whether the newest record of each file that the catalog knows is there, or all of them.
-
-    Raises:
-        BadInput: one is not there, is torn, or has another digest than was stored.
-    """
-    lost = list[Place]()
-    for name, places in groupby(catalog.known_places(newest=not is_deep), lambda known: known[0].file):
-        left = dict(places)
-        with suppress(OSError), (folder / name).open("rb") as file:
-            for record in records_from(file, name, next(iter(left)).offset):
-                digests = {record.digest, left.get(record.place)} - {b"", None}
-                if record.kind == "response":
-                    digests.add(sha1(record.response.body).digest())
-                if len(digests) < 2:
-                    left.pop(record.place, None)
-                if not left:
-                    break
-        lost += left
-    if lost:
-        where = f"the first in {folder / lost[0].file} at {lost[0].offset:,}"
-        raise BadInput(f"{len(lost):,} records that the catalog knows are not there as stored, {where}")
 
 
 def _refuse_index(crawl_dir: Path) -> None:

@@ -209,6 +209,12 @@ def lease_of(url: str, token: int = 0, tries: int = 0, was: str = "", request: s
     return Lease(found.id, found.url, found.spelling, server, token, tries, request, was=was)
 
 
+def lost_record(url: str, fetched: float) -> Fetch:
+    """A fetch of which nothing but its time is known any more, to be made again."""
+    lease = lease_of(url, token_at(fetched))
+    return broken(Fetch(lease, "failed", "", fetched), "its record is lost")
+
+
 def _with_body(fetch: Fetch, folder: Path, place: Place | None) -> Fetch:
     try:
         return (

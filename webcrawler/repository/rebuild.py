@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from itertools import groupby
@@ -18,8 +19,8 @@ from webcrawler.crawl.run import removal_limits
 from webcrawler.errors import BadInput
 from webcrawler.index import wait_until_caught_up
 from webcrawler.linkgraph import stored
-from webcrawler.records import Place
-from webcrawler.repository.entries import entry_reader, in_batches
+from webcrawler.records import Entry, Place
+from webcrawler.repository.entries import entry_reader, in_batches, lost_record
 from webcrawler.scope import NAME as SCOPE
 from webcrawler.search.vocabulary import remake
 from webcrawler.urls import canonical, url_id
@@ -136,11 +137,24 @@ class _Work:
             for search in sorted(searches - {""}):
                 with closing(Catalog(path, job=search)) as catalog:
                     catalog.discard_finds(self._kept.get(search, ()))
+        with closing(Catalog(path)) as catalog:
+            for lost in self._without_records(catalog):
+                catalog.write([(entry, None) for entry in lost])
         with suppress(FileNotFoundError):  # at last, as it was removed: the links of such pages stay
             shutil.copy(self._crawl_dir / SCOPE, self._aside)
         with closing(Catalog(self._aside / "catalog.sqlite")) as obeying:
             for name in blocked:
                 obeying.block(name)
+
+    def _without_records(self, catalog: Catalog) -> Iterator[list[Entry]]:
+        """What the catalog that was there knows, and no record tells: failed, and to be fetched again."""
+        path = self._crawl_dir / "catalog.sqlite"
+        # Where it is damaged, as far as it can be read.
+        with suppress(BadInput, sqlite3.DatabaseError), closing(Catalog(path, readonly=True)) as before:
+            for some in in_batches(iter(before.fetches.order()), SOME):
+                fetches = before.fetches.newest(some)
+                told = {id for id, _ in catalog.fetches.made([one.id for one in fetches])}
+                yield [Entry(lost_record(one.url, one.fetched)) for one in fetches if one.id not in told]
 
     def _fetches(self) -> Iterator[Record]:
         """The records that tell a fetch."""

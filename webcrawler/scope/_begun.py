@@ -21,6 +21,7 @@ class Begun(NamedTuple):
 
     mode: str
     domains: tuple[str, ...] = ()
+    folder: str = ""  # the name by which the frontier knows it
 
     def keep(self, folder: Path) -> None:
         if read_begun(folder) != self:
@@ -36,10 +37,10 @@ def read_begun(folder: Path) -> Begun | None:
     """
     try:
         found = json.loads((folder / FILE).read_text("utf-8"))
-        return Begun(str(found["mode"]), tuple(map(str, found["domains"])))
+        return Begun(str(found["mode"]), tuple(map(str, found["domains"])), str(found.get("folder", "")))
     except FileNotFoundError:
         return None
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, AttributeError):
         raise BadInput(f"{folder / FILE} is damaged: delete it") from None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from webcrawler.archive.catalog._database import URL, IntArray, as_json, columns
@@ -42,6 +42,7 @@ class Outcome(NamedTuple):
     tries: int  # failed fetches before this one
     document: str  # "document", "duplicate" or "noindex" if one is there, whatever the fetch said; else ""
     is_near: bool  # nearly repeats an older document
+    token: int  # of the lease; 0 where that is not known
 
     @property
     def repeats(self) -> bool:
@@ -139,6 +140,13 @@ class Fetches:
             WHERE u.id IN (SELECT value FROM json_each(?))"""
         return set(self._db.execute(query, (as_json(ids),)))
 
+    def lacks(self, leases: Iterable[tuple[int, int]]) -> bool:
+        """Is the fetch of one of these missing: pairs of a URL id and a token?"""
+        query = (
+            "SELECT 1 FROM ids u CROSS JOIN fetches f ON f.number = u.number WHERE u.id = ? AND f.token = ?"
+        )
+        return not all(self._db.execute(query, one).fetchone() for one in leases)
+
     def outcomes_of(self, numbers: Sequence[int]) -> dict[int, str]:
         """What each of these pages that was fetched was decided as: "done/document", "failed/timeout".
 
@@ -166,7 +174,8 @@ class Fetches:
         query = """
             SELECT u.number, u.id, s.name || u.path, f.fetched, f.state, f.reason, f.retry, f.tries,
                    CASE WHEN d.number IS NULL THEN '' WHEN d.duplicate_of IS NOT NULL THEN 'duplicate'
-                        WHEN d.noindex THEN 'noindex' ELSE 'document' END, d.near_duplicate_of IS NOT NULL
+                        WHEN d.noindex THEN 'noindex' ELSE 'document' END,
+                   d.near_duplicate_of IS NOT NULL, coalesce(f.token, 0)
             FROM json_each(?) n CROSS JOIN urls u ON u.number = n.value
             CROSS JOIN servers s ON s.number = u.server CROSS JOIN fetches f ON f.number = u.number
             LEFT JOIN documents d ON d.number = u.number

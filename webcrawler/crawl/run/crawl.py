@@ -110,7 +110,7 @@ class Crawl(Worker):
             # The batch calls these in its own thread.
             lambda outcomes: loop.call_soon_threadsafe(self._settled, outcomes),
             self.leases.reports,
-            lambda: loop.call_soon_threadsafe(self.stop, "batch_failed"),
+            lambda error: loop.call_soon_threadsafe(self.fail, error, "batch_failed"),
             self.recorder,
             self.agents.number,
         )
@@ -205,7 +205,7 @@ class Crawl(Worker):
 
     def _notice_loss(self) -> None:
         """Without its keys, a frontier looks like one from which everything was fetched."""
-        if not self.frontier.stored_mode():
+        if self.has_lost or not self.frontier.stored_mode():
             logger.error(LOST)
             self.crawler.stats.set_value("webcrawler/frontier_lost", True)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from sqlite3 import DatabaseError
 from typing import Any
 
 from scrapy.settings import BaseSettings
@@ -16,11 +17,15 @@ from webcrawler.connection import Connection
 from webcrawler.crawl.membership import read_budgets, read_politeness
 from webcrawler.crawl.run.rules import LinkRules
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Frontier, inspect, maintenance
+from webcrawler.frontier import Frontier, inspect, maintenance, marks
 from webcrawler.job import Job, sitemap_link
 from webcrawler.orderings import guarded
 from webcrawler.scope import BEGUN, Begun, read_begun
 
+OLD_CATALOG = (
+    "the catalog of this data folder lacks pages that its frontier has decided, as in a copy made amid a "
+    "crawl: `scrapy rebuild`, then `scrapy frontier rebuild` have the next crawl fetch what is missing"
+)
 LOST = (
     "Redis has lost the frontier of this data folder: `scrapy frontier rebuild` fills it again from the "
     "catalog; to start over instead, run `scrapy frontier clear`"
@@ -34,8 +39,8 @@ def has_begun(folder: Path) -> bool:
 
 def keep_begun(folders: Sequence[Path], into: Path) -> None:
     """Keep for another data folder how the newest crawls of these were begun, where all say the same."""
-    first, *others = (read_begun(folder) for folder in folders)
-    if first and all(other == first for other in others):
+    first, *others = ((read_begun(folder) or Begun(""))._replace(folder="") for folder in folders)
+    if first.mode and all(other == first for other in others):
         first.keep(into)
 
 
@@ -51,10 +56,36 @@ def forget(folder: Path) -> None:
         file.unlink(missing_ok=True)
 
 
+def name_of(folder: Path, catalog: Catalog) -> str:
+    """The name by which a frontier knows a data folder, also after its catalog was replaced."""
+    begun = read_begun(folder)
+    return (begun and begun.folder) or catalog.identity
+
+
 def refuse_if_lost(folder: Path, frontier: Frontier) -> None:
-    """Raises BadInput: there was a frontier, and now there is none."""
-    if not frontier.stored_mode() and read_begun(folder):
+    """Raises BadInput: there was a frontier, and now there is none; or it decided what the catalog lacks.
+
+    A frontier may be older than the catalog.
+    """
+    begun = read_begun(folder)
+    if not begun:
+        return
+    decided = marks.marks(frontier, begun.folder)
+    if decided and not _has(folder / "catalog.sqlite", decided):
+        raise BadInput(OLD_CATALOG)
+    if not frontier.stored_mode():
         raise BadInput(LOST)
+
+
+def _has(path: Path, decided: Sequence[tuple[int, int]]) -> bool:
+    """Does a catalog have these fetches? False where it is missing or damaged."""
+    try:
+        with closing(Catalog(path)) as catalog:
+            return not catalog.fetches.lacks(decided)
+    except (BadInput, DatabaseError) as error:
+        if type(error.__cause__ or error) is DatabaseError:  # else it is locked, say, which passes
+            return False
+        raise
 
 
 def fill_again(
@@ -62,11 +93,13 @@ def fill_again(
     connection: Connection,
     job: Job,
     progress: Callable[[str, int, int], None],
+    anew: bool = False,
 ) -> dict[str, Any]:
     """Rebuilds the frontier of index crawls from the catalog; returns what was done, for people and programs.
 
     Args:
         job: its mode and domains; those of the newest crawl where it has none.
+        anew: the frontier is emptied first, unless another data folder has just filled it again.
     Raises:
         BadInput: there is no catalog, a crawl is alive, or the mode cannot be used.
     """
@@ -83,7 +116,11 @@ def fill_again(
     ):
         frontier = Frontier(client, guarded(mode), job.frontier, polite, "", budgets, partitions)
         sitemaps = {one.number: sitemap_link(one.url, one.of) for one in catalog.signs.sitemaps()}
-        added, blocked = rebuild(frontier, mode, catalog, rules.admits, polite.tries, sitemaps, progress)
-        Begun(mode, job.domains).keep(folder)
+        name, known = name_of(folder, catalog), marks.folders(frontier)
+        others = set[str]() if connection.embedded else known - {name}
+        is_known = connection.embedded or name in known or not known
+        filling = rules.admits, polite.tries, sitemaps, progress, name, others if anew and is_known else None
+        added, blocked = rebuild(frontier, mode, catalog, *filling)
+        Begun(mode, job.domains, name).keep(folder)
         done = {"mode": mode, "domains": list(job.domains), "added": added, "blocked_servers": blocked}
         return {**done, "frontier": inspect.stats(frontier)}

@@ -31,7 +31,7 @@ from webcrawler.crawl.membership import (
 from webcrawler.crawl.resolver import GuardedResolver, RememberingResolver, of_system
 from webcrawler.crawl.run import checks
 from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
-from webcrawler.crawl.run.lost import refuse_if_lost
+from webcrawler.crawl.run.lost import name_of, refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Decisions, Frontier, Reports, maintenance, ordering
@@ -45,6 +45,7 @@ from webcrawler.urls import AddressRules
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
+EVICTS = "Redis drops keys once its memory is full, and so loses URLs: set its maxmemory-policy to noeviction"
 DIGEST_HINTS = 200_000  # about 40 MB
 OPEN_FILES = 65_536
 AGENTS_SECONDS = 10.0  # to wait for other agents; one may have died
@@ -70,12 +71,12 @@ class Stores:
         may_demo: bool,
         settled: Settled,
         reports: Reports,
-        broken: Callable[[], object],
+        broken: Callable[[Exception], object],
         recorder: Recorder,
         agent: int,
     ) -> None:
         self._settings, self._job, self._recorder, self._agent = settings, job, recorder, agent
-        self._folder = Path(settings["CRAWL_DIR"]).absolute()
+        self._folder, self._name = Path(settings["CRAWL_DIR"]).absolute(), ""
         self._catalog = self._folder / "catalog.sqlite"
         with ExitStack() as opened:
             _raise_file_limit()
@@ -86,6 +87,8 @@ class Stores:
             if not os.nice(0) and not job.is_search:
                 lower_priority(settings.getint("CRAWL_NICE"))
             client, revive = self.connection.client, self.connection.revive
+            if agent == 1 and self.connection.evicts:
+                logger.warning(EVICTS)
             retry(lambda: release_dead_workers(self.connection, job.frontier), revive)
             retry(lambda: release_dead_searches(self.connection), revive)
             if job.is_search:
@@ -115,7 +118,8 @@ class Stores:
             if job.is_search:
                 retry(lambda: maintenance.enter_search(client, job.frontier), revive)
             else:
-                Begun(mode, job.domains).keep(self._folder)
+                self._name = self.ask(lambda catalog: name_of(self._folder, catalog))
+                Begun(mode, job.domains, self._name).keep(self._folder)
             if replaced := keep_scope(self._folder, job):  # by a program: the command has done so
                 logger.warning("%s", replaced)
             scope = read(self._folder)
@@ -230,7 +234,7 @@ class Stores:
                     self.frontier.ordering.learn(seen)
 
     def _open_batch(
-        self, frontier: Frontier, settled: Settled, reports: Reports, broken: Callable[[], object]
+        self, frontier: Frontier, settled: Settled, reports: Reports, broken: Callable[[Exception], object]
     ) -> Batch:
         with closing(Catalog(self._catalog)) as catalog:
             self.digests = catalog.digests(DIGEST_HINTS)
@@ -251,6 +255,7 @@ class Stores:
             entries,
             seconds,
             only_new=self._job.is_search,
+            folder=self._name,
             suspect=lambda servers: _probe(frontier, servers) if orders_repeats else None,
             recorder=self._recorder,
         )

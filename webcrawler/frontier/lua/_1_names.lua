@@ -3,7 +3,7 @@
 --   clock       string  "newest ahead": about the newest time in ms, and by how many it is ahead of Redis' clock; of virtual crawls the time alone, at which it stands
 --   server:S    hash  next (ms when due), active (downloads now), backoff (slow answers in a row), delay (ms, of robots.txt), pace ("1": answers in time, "0": slowly, or not), blocked, waiting (names of frontiers that wait for a place, with spaces between)
 -- KEYS[2] {crawl:P}:NAME:   prefix of one frontier; S is a server, D a registrable domain, U a canonical URL = server .. path
---   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues), scope (that waiting URLs were last held against), rebuilding ("1": not whole yet), late ("1": pages that repeat others have brought URLs), caught_up (ms when its owner last left nothing due), heard (ms when a worker last said that it lives)
+--   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues), scope (that waiting URLs were last held against), late ("1": pages that repeat others have brought URLs), caught_up (ms when its owner last left nothing due), heard (ms when a worker last said that it lives)
 --   counts      hash  seen, queued, leased, done/REASON, failed/REASON, quarantined, refused/REASON, number, turn, token, window, servers
 --   seen:N      set   URL ids (integers: about 8 bytes each)
 --   queue:S     zset  path -> score = -priority * 2^32 + discovery number; 2^52 + level * 2^32 + number for what goes behind, -2^52 + number for what is queued again
@@ -31,6 +31,8 @@
 --   ends        zset  U -> lease end, ms
 --   held:WORKER set   U that it has leased
 --   workers     zset  worker -> alive until, ms
+--   marks:FOLDER list "id token" of fetches that a data folder must have   (in partition 0)
+--   rebuilding  set   data folders that have to fill it again first          (in partition 0)
 --   alone       hash  worker -> U that it holds alone; "" while it lets go of the others
 -- A server with a queue is in exactly one of ready, doubtful and wait; a server without one is in none.
 -- Channel {crawl:P}:NAME:calls: a server, when another frontier has freed a place of it that this one waits for.

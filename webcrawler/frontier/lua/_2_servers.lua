@@ -42,6 +42,8 @@ local function wake(server, now, turns)
   if head then
     remove(server)
     enter_server(server, head, now, turns)
+  else
+    call('ZREM', key('wait'), server) -- its queue was lost
   end
 end
 

@@ -145,6 +145,7 @@ local function lease_from(server, rank, doubtful)
   if due > now then return put_back(server, due, pace) end
   local head = call('ZPOPMIN', queue_of(server))
   local path, score = head[1], head[2] -- as text: Lua would write a number with 14 digits
+  if not path then return end -- its queue is lost, which is noticed below
   local behind = score_behind(server, path, score)
   if behind then
     call('ZADD', queue_of(server), behind, path)
@@ -206,6 +207,9 @@ for _, name in ipairs({'wait', 'retry'}) do
     if answer[3] < 0 or ms < answer[3] then answer[3] = ms end
   end
 end
+-- What is counted is somewhere, after each call: else keys were lost.
+local nothing_waits = answer[3] < 0 and call('EXISTS', key('ready'), key('doubtful')) == 0
+if answer[2] ~= call('HLEN', key('leases')) or nothing_waits and answer[1] ~= 0 then return redis.error_reply('LOST keys of the frontier are missing') end
 if call('EXISTS', key('ready')) == 1 or doubtful_left > 0 and call('EXISTS', key('doubtful')) == 1 then answer[3] = 0 end
 local leaves_doubtful = doubtful_left <= 0 and call('EXISTS', key('doubtful')) == 1
 if home == 'own' and not leaves_doubtful and (answer[3] ~= 0 or is_held_back) then call('HSET', key('meta'), 'caught_up', now) end
