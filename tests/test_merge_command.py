@@ -132,3 +132,17 @@ def test_it_says_what_is_wrong_with_a_folder(crawls: Crawls, tmp_path: Path, run
     assert "has a catalog already" in run("merge", half, str(crawls.halves[1])).err
     with hold_crawl(crawls.halves[0]):
         assert "end it first" in run("merge", half, str(tmp_path / "into")).err
+
+
+@pytest.mark.slow
+def test_it_changes_nothing_in_a_folder_that_is_being_crawled(
+    crawls: Crawls, tmp_path: Path, run: Run
+) -> None:
+    into = tmp_path / "into"
+    into.mkdir()
+
+    with hold_crawl(into):
+        refused = run("merge", *map(str, crawls.halves), str(into))
+
+    assert "end it first" in refused.err
+    assert {path.name for path in into.rglob("*")} == {"crawls.lock", "pages"}

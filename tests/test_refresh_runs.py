@@ -49,11 +49,11 @@ def test_checks_without_end_are_over_with_the_last_crawl_that_makes_them(make_fr
     frontier.refresh = "yes"
     frontier.expire(alive_seconds=60)  # another one
 
-    checks.end(frontier, "yes")
+    checks.end(frontier)
     assert frontier.refresh == "yes"
 
     frontier.leave()
-    checks.end(frontier, "yes")
+    checks.end(frontier)
     assert frontier.refresh == ""
 
 

@@ -32,6 +32,7 @@ from webcrawler.errors import BadInput, Unavailable
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 SHARE_SECONDS = 0.01  # between two tries to share a lock
+START_PATIENCE_SECONDS = 60.0
 TELL_SECONDS = 5.0  # between two lines that say what is waited for
 KILL_SECONDS = 0.02  # between two looks whether a killed process is gone
 # Pause between rebuilds of a view: REST times the last rebuild's duration, at least LEAST_SECONDS.
@@ -50,7 +51,22 @@ def hold_crawl(crawl_dir: Path, patience_seconds: float = inf) -> IO[str]:
     Raises:
         Unavailable: a command such as rebuild is at work, and goes on for longer than that.
     """
-    return _share(crawl_dir / "crawls.lock", patience_seconds)
+    return _wait(
+        crawl_dir / "crawls.lock", fcntl.LOCK_SH, "a command such as rebuild or import", patience_seconds
+    )
+
+
+def hold_start(crawl_dir: Path) -> IO[str]:
+    """Hold the lock of whoever decides what a data folder and its frontier are, until the file is closed.
+
+    So nobody acts on what another one is about to change. It is held for moments, but by `frontier rebuild`.
+
+    Raises:
+        Unavailable: somebody has held it for a minute.
+    """
+    crawl_dir.mkdir(parents=True, exist_ok=True)
+    who = "another crawl that begins, or `scrapy frontier rebuild`,"
+    return _wait(crawl_dir / "starts.lock", fcntl.LOCK_EX, who, START_PATIENCE_SECONDS)
 
 
 def hold_search(crawl_dir: Path, seq: int = 0) -> IO[str]:
@@ -62,7 +78,7 @@ def hold_search(crawl_dir: Path, seq: int = 0) -> IO[str]:
     path = crawl_dir / "searches.lock"
     if first := try_lock(path):  # forgets when earlier ones began
         first.close()
-    lock = _share(path)
+    lock = _wait(path, fcntl.LOCK_SH, "another search that begins")
     print(seq, file=lock, flush=True)
     return lock
 
@@ -85,22 +101,23 @@ def is_resumable(crawl_dir: Path, job: str) -> bool:
         return False
 
 
-def _share(path: Path, patience_seconds: float = inf) -> IO[str]:
+def _wait(path: Path, kind: int, who: str, patience_seconds: float = inf) -> IO[str]:
     lock = path.open("a+")
     begun = told = time.monotonic()
     while True:
         try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(lock, kind | fcntl.LOCK_NB)
             return lock
         except BlockingIOError:
             time.sleep(SHARE_SECONDS)
         if (now := time.monotonic()) - begun > patience_seconds:
             lock.close()
-            raise Unavailable(f"a command such as rebuild or import is at work in {path.parent}")
+            raise Unavailable(f"{who} is at work in {path.parent}")
         if now - told > TELL_SECONDS:
             told = now
-            busy = "waiting for %s, where a command such as rebuild or import is at work: %.0f s so far"
-            logger.warning(busy, path.parent, now - begun)
+            logger.warning(
+                "waiting for %s, where %s is at work: %.0f s so far", path.parent, who, now - begun
+            )
 
 
 def is_searched(crawl_dir: Path) -> bool:

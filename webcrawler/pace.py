@@ -28,6 +28,7 @@ SEEDS_POLL_SECONDS = 1.0 * _PACE  # between looks at the seeds' key
 FORMS_POLL_SECONDS = 1.0 * _PACE  # another process may have fetched the last page that a form waits for
 ROBOTS_PAUSE_SECONDS = 0.5 * _PACE  # while Redis, which keeps the rules, is away
 CATALOG_WAIT_SECONDS = 10.0 * _PACE  # to wait until the log says why, and between two such lines
+SEEDS_FIRST_SECONDS = 2.0 * _PACE  # before a new data folder gets the demo web: others may name seeds
 METRICS_WRITE_SECONDS = 2.0 * _PACE
 
 # ---- Processes beside them

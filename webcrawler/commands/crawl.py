@@ -22,6 +22,7 @@ from scrapy.spiderloader import get_spider_loader
 from webcrawler import connection
 from webcrawler.archive import DOCUMENTS, refuse_lost_records
 from webcrawler.archive.catalog import Catalog
+from webcrawler.background import hold_start
 from webcrawler.commands._results_table import ResultsTable, console
 from webcrawler.commands.base import Command, Option, check_file, check_folder, write_json
 from webcrawler.connection import Connection, retry
@@ -194,8 +195,8 @@ class Crawl(Command, BaseRunSpiderCommand):
     def _check(self, opts: argparse.Namespace, job: Job | None) -> Connection:
         """Open everything that may be configured wrongly; the connection keeps an embedded server running."""
         path = self.crawl_dir / "catalog.sqlite"
-        # No rebuild or purge exchanges anything meanwhile.
-        with run.lock_folder(self.crawl_dir), ExitStack() as on_error:
+        # No rebuild or purge exchanges anything meanwhile, and no other crawl begins.
+        with run.lock_folder(self.crawl_dir), hold_start(self.crawl_dir), ExitStack() as on_error:
             held = on_error.enter_context(connection.from_settings(self.project))
             if job:
                 mode = maintenance.mode_of(held.client, job.mode)
@@ -206,6 +207,7 @@ class Crawl(Command, BaseRunSpiderCommand):
                 frontier = Frontier(held.client, ordering(mode), partitions=partitions)
                 run.refuse_if_lost(self.crawl_dir, frontier)
                 run.refuse_other_checks(held, frontier, job.refresh)
+                run.claim(self.crawl_dir, job, frontier)
                 if opts.rescore:
                     maintenance.rescore(frontier, mode)
                 retry(lambda: frontier.open(mode), held.revive)
@@ -214,6 +216,10 @@ class Crawl(Command, BaseRunSpiderCommand):
             with closing(Catalog(path)) as catalog:
                 if job:
                     refuse_lost_records(self.crawl_dir / "pages", catalog)
+                if job and (
+                    job.seeds or job.sitemaps
+                ):  # they are in the frontier only when Scrapy has started
+                    run.begin(self.crawl_dir, mode, job, catalog)
             on_error.pop_all()
         return held
 

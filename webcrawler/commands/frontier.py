@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict
 from functools import partial
 from secrets import token_hex
@@ -16,7 +16,7 @@ from scrapy.utils.conf import arglist_to_dict
 
 from webcrawler import connection, metrics, urls
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import is_held
+from webcrawler.background import hold_start, is_held
 from webcrawler.commands._frontier_shown import as_text, servers_named
 from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
 from webcrawler.connection import Connection
@@ -73,7 +73,9 @@ class FrontierCommand(Command):
                 frontier = Frontier(connected.client, ordering("fifo"), opts.name, partitions=partitions)
             if verb == "rebuild":
                 rest = [connected, job]
-            found = self._found(frontier, verb, rest, limit)
+            decides = verb in ("clear", "rebuild") and frontier.name == "index"
+            with hold_start(self.crawl_dir) if decides else nullcontext():
+                found = self._found(frontier, verb, rest, limit)
         if opts.json:
             print(json.dumps(found, indent=2))
         else:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
 from webcrawler.archive.catalog import blocked_servers
-from webcrawler.background import is_crawling
+from webcrawler.background import try_lock
 from webcrawler.crawl.run import keep_begun
 from webcrawler.durable import sync_folder
 from webcrawler.errors import BadInput
@@ -32,16 +32,19 @@ def merge(folders: Sequence[Path], into: Path, settings: BaseSettings, progress:
     for folder in folders:
         if not any((folder / "pages").glob("*.warc.gz")):
             raise BadInput(f"there are no WARC files in {folder / 'pages'}: {folder} is no data folder")
-        if is_crawling(folder):
-            raise BadInput(f"{folder}: {BUSY}")
     if (into / "catalog.sqlite").exists():
         raise BadInput(f"{into} has a catalog already: name a new folder, and this one among the others")
     (into / "pages").mkdir(parents=True, exist_ok=True)
-    for folder in folders:
-        _add_pages(folder / "pages", into / "pages")
-    scope = _joined([read(folder) for folder in folders])
-    change(into, lambda _: scope)
-    keep_begun(folders, into)
+    with ExitStack() as held:
+        for folder in dict.fromkeys((*folders, into)):
+            if (alone := try_lock(folder / "crawls.lock")) is None:
+                raise BadInput(f"{folder}: {BUSY}")
+            held.enter_context(alone)
+        for folder in folders:
+            _add_pages(folder / "pages", into / "pages")
+        scope = _joined([read(folder) for folder in folders])
+        change(into, lambda _: scope)
+        keep_begun(folders, into)
     blocked = sorted({name for folder in folders for name in blocked_servers(folder / "catalog.sqlite")})
     return rebuild(into, settings, progress, blocked)
 

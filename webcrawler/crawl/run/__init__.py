@@ -3,9 +3,11 @@
 from webcrawler.crawl.run.agents import Agents
 from webcrawler.crawl.run.checks import refuse_other_checks
 from webcrawler.crawl.run.crawl import AGENTS, Crawl, CrawlPart, PagePipeline
+from webcrawler.crawl.run.demo import claim
 from webcrawler.crawl.run.logins import Logins
 from webcrawler.crawl.run.lost import (
     LOST,
+    begin,
     fill_again,
     forget,
     has_begun,
@@ -29,6 +31,8 @@ __all__ = [
     "Logins",
     "PagePipeline",
     "Sitemaps",
+    "begin",
+    "claim",
     "fill_again",
     "forget",
     "has_begun",

@@ -53,9 +53,9 @@ def begin(frontier: Frontier, refresh: str, left: Callable[[float], int]) -> Non
         frontier.refresh = refresh
 
 
-def end(frontier: Frontier, refresh: str) -> None:
+def end(frontier: Frontier) -> None:
     """After the last of the crawls that make checks without end, none are made."""
-    if refresh in ENDLESS and not frontier.workers():
+    if not frontier.workers():
         frontier.refresh = ""
 
 

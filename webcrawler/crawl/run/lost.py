@@ -62,6 +62,13 @@ def name_of(folder: Path, catalog: Catalog) -> str:
     return (begun and begun.folder) or catalog.identity
 
 
+def begin(folder: Path, mode: str, job: Job, catalog: Catalog) -> str:
+    """Keeps how the newest crawl of a data folder was begun, and returns the folder's name."""
+    name = name_of(folder, catalog)
+    Begun(mode, job.domains, name).keep(folder)
+    return name
+
+
 def refuse_if_lost(folder: Path, frontier: Frontier) -> None:
     """Raises BadInput: there was a frontier, and now there is none; or it decided what the catalog lacks.
 
@@ -121,6 +128,6 @@ def fill_again(
         is_known = connection.embedded or name in known or not known
         filling = rules.admits, polite.tries, sitemaps, progress, name, others if anew and is_known else None
         added, blocked = rebuild(frontier, mode, catalog, *filling)
-        Begun(mode, job.domains, name).keep(folder)
+        begin(folder, mode, job, catalog)
         done = {"mode": mode, "domains": list(job.domains), "added": added, "blocked_servers": blocked}
         return {**done, "frontier": inspect.stats(frontier)}

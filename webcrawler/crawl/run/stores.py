@@ -15,11 +15,11 @@ from typing import IO, Any, TypeVar
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from webcrawler import connection
+from webcrawler import connection, pace
 from webcrawler.archive import RECALLED, Batch, Learnt, Settled, go_on, learn_spellings, recall, remember
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
-from webcrawler.background import hold_crawl, lower_priority
+from webcrawler.background import hold_crawl, hold_start, lower_priority
 from webcrawler.connection import attempt, retry
 from webcrawler.crawl.membership import (
     join,
@@ -30,15 +30,15 @@ from webcrawler.crawl.membership import (
 )
 from webcrawler.crawl.resolver import GuardedResolver, RememberingResolver, of_system
 from webcrawler.crawl.run import checks
-from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
-from webcrawler.crawl.run.lost import name_of, refuse_if_lost
+from webcrawler.crawl.run.demo import ADDRESSES, claim, serve_demo
+from webcrawler.crawl.run.lost import begin, refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
-from webcrawler.errors import BadInput
+from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Again, Decisions, Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, probe_link, seed_link, sitemap_link
 from webcrawler.metrics import CRAWL, SEARCH, Recorder
 from webcrawler.parsing import ParserPool
-from webcrawler.scope import Begun, read
+from webcrawler.scope import read, read_begun
 from webcrawler.settings import words_of
 from webcrawler.urls import AddressRules
 
@@ -96,42 +96,11 @@ class Stores:
                 if not job.resumed and retry(earlier.stored_mode, revive):  # it has another question
                     self._forget_search()
                 opened.callback(self._forget_search)
-            index_frontier = Frontier(client, ordering("fifo"))
-            if not job.is_search:
-                retry(lambda: refuse_if_lost(self._folder, index_frontier), revive)
-                retry(
-                    lambda: checks.refuse_other_checks(self.connection, index_frontier, job.refresh), revive
-                )
-                opened.callback(attempt, lambda: checks.end(index_frontier, job.refresh), revive)
-            self.demo = serve_demo(self._folder, job, index_frontier) if may_demo else None
-            self.request_meta: dict[str, Any] = {"verbatim_url": True}  # what was checked is what is fetched
-            if self.demo:
-                opened.callback(self.demo.stop)
-                self.request_meta["proxy"] = None
-            self.resolver = self._guard_addresses()
-            polite = read_politeness(settings, no_delay=self.demo is not None)
-            mode = maintenance.mode_of(client, job.mode, job.frontier)
-            self.frontier = join(opened, self.connection, settings, mode, polite, job.frontier)
-            knows = self._remember(opened, mode)
-            self._log_decisions(opened, mode)
+            if may_demo and self._is_new():
+                time.sleep(pace.SEEDS_FIRST_SECONDS)
+            with hold_start(self._folder):
+                knows = self._begin(opened, may_demo)
             retry(lambda: self._await_agents(time.monotonic() + AGENTS_SECONDS), revive)
-            if job.is_search:
-                retry(lambda: maintenance.enter_search(client, job.frontier), revive)
-            else:
-                self._name = self.ask(lambda catalog: name_of(self._folder, catalog))
-                Begun(mode, job.domains, self._name).keep(self._folder)
-            if replaced := keep_scope(self._folder, job):  # by a program: the command has done so
-                logger.warning("%s", replaced)
-            scope = read(self._folder)
-            links = [link for link in map(seed_link, self._seeds()) if not scope.refusal(link.url)]
-            links += map(sitemap_link, job.sitemaps)
-            sys.audit("webcrawler.discover.before")
-            retry(lambda: self.frontier.discover(links, within_budgets=False), revive)
-            sys.audit("webcrawler.discover.after")
-            if not job.is_search:
-                retry(lambda: maintenance.refuse(self.frontier, scope.refusal, scope.digest), revive)
-            retry(self._begin_refresh, revive)
-            retry(self._read_misread_sitemaps, revive)
             if not knows:
                 self._recall()
             self.parsers = parser_pool(settings, job.agents, recorder=recorder)
@@ -139,6 +108,58 @@ class Stores:
             self.batch = self._open_batch(self.new_frontier(opened), settled, reports, broken)
             opened.callback(self.batch.close)
             self._opened = opened.pop_all()
+
+    def _is_new(self) -> bool:
+        """Has nothing been crawled here? Then somebody may be about to begin with seeds, and comes first."""
+        job = self._job
+        return not (job.is_search or job.seeds or job.sitemaps or read_begun(self._folder))
+
+    def _begin(self, opened: ExitStack, may_demo: bool) -> bool:
+        """Looks what the frontier is, joins it, enters the seeds; tells whether its ordering knows something.
+
+        This is done under the lock of starts, so that nobody changes what this process has seen.
+        """
+        job, settings = self._job, self._settings
+        client, revive = self.connection.client, self.connection.revive
+        index_frontier = Frontier(client, ordering("fifo"))
+        if not job.is_search:
+            retry(lambda: refuse_if_lost(self._folder, index_frontier), revive)
+            retry(lambda: checks.refuse_other_checks(self.connection, index_frontier, job.refresh), revive)
+            if job.refresh in checks.ENDLESS:
+                opened.callback(attempt, lambda: self._end_checks(index_frontier), revive)
+        retry(lambda: claim(self._folder, job, index_frontier), revive)
+        self.demo = serve_demo(self._folder, job, index_frontier) if may_demo else None
+        self.request_meta: dict[str, Any] = {"verbatim_url": True}  # what was checked is what is fetched
+        if self.demo:
+            opened.callback(self.demo.stop)
+            self.request_meta["proxy"] = None
+        self.resolver = self._guard_addresses()
+        polite = read_politeness(settings, no_delay=self.demo is not None)
+        mode = maintenance.mode_of(client, job.mode, job.frontier)
+        self.frontier = join(opened, self.connection, settings, mode, polite, job.frontier)
+        knows = self._remember(opened, mode)
+        self._log_decisions(opened, mode)
+        if job.is_search:
+            retry(lambda: maintenance.enter_search(client, job.frontier), revive)
+        else:
+            self._name = self.ask(lambda catalog: begin(self._folder, mode, job, catalog))
+        if replaced := keep_scope(self._folder, job):  # by a program: the command has done so
+            logger.warning("%s", replaced)
+        scope = read(self._folder)
+        links = [link for link in map(seed_link, self._seeds()) if not scope.refusal(link.url)]
+        links += map(sitemap_link, job.sitemaps)
+        sys.audit("webcrawler.discover.before")
+        retry(lambda: self.frontier.discover(links, within_budgets=False), revive)
+        sys.audit("webcrawler.discover.after")
+        if not job.is_search:
+            retry(lambda: maintenance.refuse(self.frontier, scope.refusal, scope.digest), revive)
+        retry(self._begin_refresh, revive)
+        retry(self._read_misread_sitemaps, revive)
+        return knows
+
+    def _end_checks(self, index_frontier: Frontier) -> None:
+        with suppress(Unavailable), hold_start(self._folder):
+            checks.end(index_frontier)
 
     def close(self) -> None:
         """Writes what is left and gives leases back; blocks for as long as that takes."""
