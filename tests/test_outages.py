@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import errno
 import itertools
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from handmade import Handmade, made, make
+from issuing import self_signed
 from localweb import Answer, Site, crawl, page, sites
 from scrapy.exceptions import DownloadFailedError
 from twisted.internet.error import ConnectBindError
@@ -25,7 +27,8 @@ __all__ = ["made", "make"]  # fixtures
 
 PAGES = 8  # each links to the next
 BEFORE, AWAY = 4, 6  # answers before the outage, and in it
-QUICK = {"FRONTIER_BACKOFF": 0.02, "DOWNLOAD_TIMEOUT": 2, "RANKER_ENABLED": "no"}
+AWAY_SECONDS = 0.5  # less than the pauses of FRONTIER_BACKOFF together
+QUICK = {"FRONTIER_BACKOFF": 0.02, "FRONTIER_SLOWNESS": 0, "DOWNLOAD_TIMEOUT": 2, "RANKER_ENABLED": "no"}
 PAGE, SERVER, LONG = Blame.PAGE, Blame.SERVER, Blame.LONG
 
 
@@ -106,6 +109,7 @@ KINDS = {
     **{str(status): Answer(status=status) for status in (429, 500, 502, 503, 504)},
     "half an answer": Answer("<p>half", headers={"Content-Length": "5000", "Connection": "close"}),
     "no HTTP": Answer(headers={"Content-Length": "x"}),
+    "none": None,
 }
 
 
@@ -134,6 +138,87 @@ def test_no_page_is_lost_while_its_server_is_away(
     crawled = crawl(tmp_path, "index", "-a", f"seeds={site.url}/", **QUICK)
 
     assert len(crawled.documents()) == PAGES
+
+
+def chain(site: Site, at: int, act: Callable[[Site], None]) -> None:
+    """Pages that each link to the next, on connections of their own; one of them has something happen."""
+
+    def answer(number: int) -> Callable[[Site], Answer]:
+        good = page(*([f"/{number + 1}"] if number + 1 < PAGES else ()))
+
+        def answered(site: Site) -> Answer:
+            if number == at and site.times(f"/{number}") == 1:
+                threading.Thread(target=act, args=(site,)).start()
+            return good._replace(headers={"Connection": "close"})
+
+        return answered
+
+    site.routes |= {f"/{number or ''}": answer(number) for number in range(PAGES)}
+
+
+@pytest.mark.slow
+def test_no_page_is_lost_while_nobody_listens(tmp_path: Path) -> None:
+    def leave_and_come_back(site: Site) -> None:
+        site.port = site.server.server_port
+        site.server.shutdown()
+        site.server.server_close()
+        threading.Event().wait(AWAY_SECONDS)
+        site.start()
+
+    with sites(site={}) as opened:
+        site = opened["site"]
+        chain(site, BEFORE, leave_and_come_back)
+
+        crawled = crawl(tmp_path, "index", "-a", f"seeds={site.url}/", **QUICK)
+
+    assert len(crawled.documents()) == PAGES
+
+
+@pytest.mark.slow
+def test_no_page_is_lost_while_a_certificate_has_expired(tmp_path: Path) -> None:
+    root = self_signed("Root", is_authority=True)
+    root.write(tmp_path / "trusted.pem")
+    good, expired = root.issue("127.0.0.1"), root.issue("127.0.0.1", days=(-30, -1))
+    expired.context(tmp_path)
+
+    def expire_and_be_renewed(site: Site) -> None:
+        for issued, seconds in ((expired, AWAY_SECONDS), (good, 0.0)):
+            assert site.tls
+            site.tls.load_cert_chain(tmp_path / f"{issued.certificate.serial_number}.pem")
+            threading.Event().wait(seconds)
+
+    site = Site(tls=good.context(tmp_path)).start()
+    chain(site, BEFORE, expire_and_be_renewed)
+    given = {"SSL_CERT_FILE": tmp_path / "trusted.pem"}
+    options = {**QUICK, "DOWNLOAD_VERIFY_CERTIFICATES": "yes"}
+
+    crawled = crawl(tmp_path / "crawl", "index", "-a", f"seeds={site.url}/", variables=given, **options)
+    site.stop()
+
+    assert len(crawled.documents()) == PAGES
+
+
+@pytest.mark.slow
+def test_what_an_outage_took_that_lasted_two_nights_is_fetched_in_the_third(tmp_path: Path) -> None:
+    """It begins in the middle of the first crawl, and is over its end."""
+    away = [False]
+    with sites(site={}) as opened:
+        site = opened["site"]
+        chain(site, BEFORE, lambda _: away.insert(0, True))
+        answers = dict(site.routes)
+
+        def answer(path: str) -> Callable[[Site], Answer | None]:
+            return lambda site: Answer(status=500) if away[0] else answers[path](site)  # type: ignore[operator]
+
+        site.routes |= {path: answer(path) for path in answers}
+        nights = []
+        for night in range(3):
+            away[0] &= night < 2
+            refresh = ("-a", "refresh=once") if night else ()
+            crawled = crawl(tmp_path, "index", "-a", f"seeds={site.url}/", *refresh, **QUICK)
+            nights.append(len(crawled.documents()))
+
+    assert nights[0] < PAGES and nights[2] == PAGES
 
 
 @pytest.mark.slow
