@@ -148,12 +148,20 @@ def test_page_whose_worker_stays_silent_is_given_to_another_one_before_it_is_to_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_worker_that_is_stopped_from_outside_is_not_the_page_s_fault(pool: ParserPool, number: int) -> None:
+def test_worker_that_is_stopped_from_outside_is_not_the_page_s_fault(pool: ParserPool) -> None:
     with pytest.raises(Unavailable):
-        pool.parse(Deadly([number]), URL).result(180)
+        pool.parse(Deadly([signal.SIGTERM]), URL).result(180)
 
     assert pool.parse(GOOD, URL).result(180).title == "t"
+
+
+@pytest.mark.slow
+def test_page_whose_worker_the_kernel_ends_each_time_is_to_blame(
+    pool: ParserPool, submitted: list[object]
+) -> None:
+    """Else it would be fetched again and again, without an end."""
+    assert reason(pool.parse(Deadly([signal.SIGKILL]), URL)) == f"{URL}: its parser died (exit status -9)"
+    assert len(submitted) == 3
 
 
 def test_pool_survives_the_death_of_idle_workers(pool: ParserPool) -> None:

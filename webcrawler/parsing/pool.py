@@ -159,9 +159,11 @@ class ParserPool:
             return  # it broke, and the job went to the next one
         error = None if task.cancelled() else task.exception()
         status = error.exitcode if isinstance(error, ProcessExpired) else None
+        # What the kernel ends again and again, for want of memory say, may be the page's fault.
+        is_stopped = status in _STOPPED and (status != -signal.SIGKILL or job.attempts < _ATTEMPTS)
         if isinstance(error, BrokenProcessPool):
             self._renew(pool)
-        elif status in _STOPPED or (isinstance(error, TimeoutError) and job.attempts < _ANSWERS):
+        elif is_stopped or (isinstance(error, TimeoutError) and job.attempts < _ANSWERS):
             self._submit(job)
         elif error is not None or task.cancelled():
             self._fail(job, self._verdict(job, error))
