@@ -13,7 +13,7 @@ HREF = re.compile(rb"""<a\s[^>]*?href=["']?([^"' >]+)""", re.IGNORECASE)
 
 
 class RegexSpider(PlainSpider):
-    name = "regex"
+    name = "pattern"
 
     def links(self, response: Response) -> Iterator[str]:
         for href in HREF.findall(response.body):
