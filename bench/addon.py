@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--docweb", type=Path, metavar="DIR", help="made by `docweb.py build`; is served")
     parser.add_argument("--proxy", default="", metavar="URL", help="of a docweb that is served already")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="of all of them (5)")
-    parser.add_argument("--spiders", default="extractor,pattern", help="files of bench/peers (extractor,pattern)")
+    parser.add_argument("--spiders", default="extractor,pattern", help="of bench/peers (extractor,pattern)")
     parser.add_argument("--queues", default=",".join(QUEUES), help=f"some of {', '.join(QUEUES)} (all)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="every run")
     parser.add_argument("--imports", action="store_true", help="measure imports, and nothing else")

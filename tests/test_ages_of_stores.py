@@ -172,4 +172,9 @@ def test_folders_that_share_a_frontier_fill_it_together(
     assert crawled.status == 0, crawled.log
     assert crawled.documents() == {url for url in copied.web.urls if url.startswith(one.url)}
     assert len(another.asked) == asked
+
+    assert command("frontier", "rebuild", folder=older, **shared).status == 0
+    assert "with --alone if the others are gone" in crawl(older, "index", **shared).log
+    assert command("frontier", "rebuild", "--alone", folder=older, **shared).status == 0
+    assert crawl(older, "index", **shared).status == 0
     client.flushall()

@@ -310,6 +310,28 @@ def test_nobody_crawls_what_is_not_whole(
     assert inspect.stats(make_frontier("fifo"))["done"] == 3
 
 
+def test_what_waits_is_not_lost_by_a_rebuild_that_is_killed(
+    frontier: Frontier, catalog: Catalog, make_frontier: MakeFrontier
+) -> None:
+    crawl(frontier, catalog, A_WEB, 3)
+    known = {lease.url for lease in frontier.lease(100).leases}
+    frontier.leave()
+    url = "http://c.test/waits"
+    waits = Link(url, url_id(url), "http://c.test/%77aits", request='{"kind": "sitemap"}')
+    frontier.discover([waits], within_budgets=False)
+
+    def die(link: Link) -> bool:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        refill(frontier, "fifo", catalog, admits=die, others=())
+    refill(frontier, "fifo", catalog, others=())
+
+    found = {lease.url: lease for lease in make_frontier("fifo").lease(100).leases}
+    assert found.keys() == known | {url}
+    assert (found[url].spelling, found[url].request) == (waits.spelling, waits.request)
+
+
 def test_while_a_crawl_is_alive_nothing_is_rebuilt(frontier: Frontier, catalog: Catalog) -> None:
     frontier.expire(alive_seconds=60)
 

@@ -32,7 +32,7 @@ from webcrawler.errors import BadInput, Unavailable
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 SHARE_SECONDS = 0.01  # between two tries to share a lock
-START_PATIENCE_SECONDS = 60.0
+START_PATIENCE_SECONDS = 600.0
 TELL_SECONDS = 5.0  # between two lines that say what is waited for
 KILL_SECONDS = 0.02  # between two looks whether a killed process is gone
 # Pause between rebuilds of a view: REST times the last rebuild's duration, at least LEAST_SECONDS.
@@ -62,7 +62,7 @@ def hold_start(crawl_dir: Path) -> IO[str]:
     So nobody acts on what another one is about to change. It is held for moments, but by `frontier rebuild`.
 
     Raises:
-        Unavailable: somebody has held it for a minute.
+        Unavailable: somebody has held it for ten minutes.
     """
     crawl_dir.mkdir(parents=True, exist_ok=True)
     who = "another crawl that begins, or `scrapy frontier rebuild`,"

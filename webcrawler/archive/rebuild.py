@@ -71,7 +71,8 @@ def rebuild(
     """
     maintenance.refuse_while_in_use(frontier)
     frontier.open(mode, rebuilding=folder)
-    waiting = maintenance.begin_anew(frontier, others) if others is not None else []
+    if others is not None:
+        maintenance.begin_anew(frontier, others)
     ordering, order = frontier.ordering, catalog.fetches.order()
     if ordering.learns:
         for seen in recall(catalog, catalog.last_documents(RECALLED)):
@@ -84,7 +85,8 @@ def rebuild(
         replay.name(number, link)
     added = _add(frontier, replay, catalog, sitemaps, progress)
     _settle(frontier, catalog, order, tries, progress)
-    frontier.discover(waiting, within_budgets=False, source=Source())
+    for some in maintenance.carried(frontier):
+        frontier.discover(some, within_budgets=False, source=Source())
     frontier.replan()
     blocked = catalog.urls.blocked_servers()
     for name in blocked:

@@ -52,6 +52,7 @@ class FrontierCommand(Command):
     options = (
         Option("-n", "20", "how many URLs peek shows (20)", "LIMIT"),
         Option("--name", "index", "whose frontier: the name of a spider (index)"),
+        Option("--alone", False, "rebuild: no other data folder shares the frontier any more"),
         Option("--json", False, "print JSON"),
     )
 
@@ -72,7 +73,7 @@ class FrontierCommand(Command):
                 partitions = self.project.getint("FRONTIER_PARTITIONS")
                 frontier = Frontier(connected.client, ordering("fifo"), opts.name, partitions=partitions)
             if verb == "rebuild":
-                rest = [connected, job]
+                rest = [connected, job, opts.alone]
             decides = verb in ("clear", "rebuild") and frontier.name == "index"
             with hold_start(self.crawl_dir) if decides else nullcontext():
                 found = self._found(frontier, verb, rest, limit)
@@ -136,11 +137,11 @@ class FrontierCommand(Command):
             raise BadInput("only the frontier of `scrapy crawl index` has a catalog to be rebuilt from")
         return Job.read(**given)
 
-    def _rebuild(self, connected: Connection, job: Job) -> dict[str, Any]:
+    def _rebuild(self, connected: Connection, job: Job, alone: bool) -> dict[str, Any]:
         """Fill the frontier from the catalog of this data folder."""
         self.catalog().close()  # raises where there is none
         with progress_bars() as progress:
-            return run.fill_again(self.project, connected, job, progress, anew=True)
+            return run.fill_again(self.project, connected, job, progress, anew=True, alone=alone)
 
     def _clear(self, frontier: Frontier) -> dict[str, Any]:
         forgotten = maintenance.clear(frontier)

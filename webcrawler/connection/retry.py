@@ -27,7 +27,9 @@ _TYPES = (
     *(exceptions.AskError, exceptions.ClusterDownError, exceptions.NoScriptError),
     *(exceptions.OutOfMemoryError, exceptions.ReadOnlyError, exceptions.TryAgainError),
 )
-_NAMES = re.compile(r"\b(BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY)\b")
+_NAMES = re.compile(
+    r"\b(BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|SCRIPT KILL|max number)\b"
+)
 _DAMAGE = re.compile(r"LOST|WRONGTYPE|user_script: ?\d+: ")
 
 

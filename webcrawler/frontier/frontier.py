@@ -114,7 +114,8 @@ class Frontier:
         if rebuilding is None and self.client.exists(self.rebuilding):
             raise BadInput(
                 "the frontier is not whole: `scrapy frontier rebuild` was interrupted, or is still at work; "
-                "run it to its end, for each data folder that shares the frontier"
+                "run it to its end, for each data folder that shares the frontier, or with --alone if the "
+                "others are gone"
             )
         made, stored = self.stored_partitions(), self.stored_mode()
         if made and made != len(self.partitions) and self._has_seen(Partitions.of(self.name, made)):

@@ -13,8 +13,11 @@ from itertools import chain, islice
 from shlex import quote
 from typing import Any
 
+import msgpack
+
 from webcrawler import urls
 from webcrawler.errors import BadInput
+from webcrawler.frontier import wire
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import stats
 from webcrawler.frontier.marks import KIND
@@ -24,6 +27,7 @@ from webcrawler.records import Link
 
 SEARCHES_BASE = "{crawl:0}:"
 SEARCHES = f"{SEARCHES_BASE}searches"  # zset: name of a search's frontier -> ms when a worker was last alive
+CARRIED = "carried"  # list: what waited in a frontier that is filled again
 MISSING_MS = 600_000  # for which a search may be silent, as one that was killed, before its frontier goes
 BATCH = 1_000  # keys or URLs a call
 PARTITIONS_LEAST, PARTITIONS_EACH = 16, 4  # of a frontier for several workers
@@ -88,26 +92,43 @@ def clear(frontier: Frontier, with_servers: bool = True) -> int:
     return int(seen)
 
 
-def begin_anew(frontier: Frontier, others: Collection[str]) -> list[Link]:
+def begin_anew(frontier: Frontier, others: Collection[str]) -> None:
     """Empties a frontier that data folders are going to fill again; how servers are treated stays.
+
+    What waited is set aside in Redis, as not all of it is in a catalog: see `carried`.
 
     Args:
         others: data folders that nobody may crawl it without.
-    Returns:
-        What waited, as not all of it is in a catalog.
     """
-    mode = frontier.stored_mode()
-    waiting = [link for partition in frontier.partitions for link in _waiting(frontier, partition)]
+    client, first = frontier.client, frontier.partitions[0].prefix
+    for partition in frontier.partitions:
+        for some in _batches(_waiting(frontier, partition)):
+            members = [" ".join(urls.split(link.url)) for link in some]
+            names = [client.hmget(partition.prefix + name, members) for name in ("spelling", "request")]
+            rows = zip([link.url for link in some], *names, strict=True)
+            client.rpush(first + CARRIED, *map(wire.pack, rows))
     if others:
-        frontier.client.sadd(frontier.rebuilding, *others)
+        client.sadd(frontier.rebuilding, *others)
     keys = sorted(_own_keys(frontier), key=lambda key: KIND in key)  # whom it knows last, lest it is killed
-    _unlink(frontier, (key for key in keys if key != frontier.rebuilding))
+    stays = {first + CARRIED, frontier.rebuilding, *(one.prefix + "meta" for one in frontier.partitions)}
+    _unlink(frontier, (key for key in keys if key not in stays))
+    client.hdel(first + "meta", "scope")
     frontier.intake.forget()
-    frontier.set_mode(mode)
     if not any(key.endswith(":downloading") for key in frontier.keys_of("{crawl:")):
         for key in chain.from_iterable(frontier.keys_of(one.base + "server:") for one in frontier.partitions):
-            frontier.client.hdel(key, "active")  # of downloads that were lost with their keys
-    return waiting
+            client.hdel(key, "active")  # of downloads that were lost with their keys
+
+
+def carried(frontier: Frontier) -> Iterator[list[Link]]:
+    """What waited when the frontier was emptied; after the last of it, it is set aside no more."""
+    key = frontier.partitions[0].prefix + CARRIED
+    for start in range(0, frontier.client.llen(key), BATCH):
+        rows = map(msgpack.unpackb, frontier.client.lrange(key, start, start + BATCH - 1))
+        yield [
+            _link(url)._replace(spelling=(spelling or b"").decode() or url, request=(request or b"").decode())
+            for url, spelling, request in rows
+        ]
+    frontier.client.unlink(key)
 
 
 def count_tokens_from(frontier: Frontier, token: int) -> None:

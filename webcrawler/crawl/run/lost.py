@@ -101,12 +101,14 @@ def fill_again(
     job: Job,
     progress: Callable[[str, int, int], None],
     anew: bool = False,
+    alone: bool = False,
 ) -> dict[str, Any]:
     """Rebuilds the frontier of index crawls from the catalog; returns what was done, for people and programs.
 
     Args:
         job: its mode and domains; those of the newest crawl where it has none.
         anew: the frontier is emptied first, unless another data folder has just filled it again.
+        alone: no other data folder shares it.
     Raises:
         BadInput: there is no catalog, a crawl is alive, or the mode cannot be used.
     """
@@ -124,8 +126,11 @@ def fill_again(
         frontier = Frontier(client, guarded(mode), job.frontier, polite, "", budgets, partitions)
         sitemaps = {one.number: sitemap_link(one.url, one.of) for one in catalog.signs.sitemaps()}
         name, known = name_of(folder, catalog), marks.folders(frontier)
-        others = set[str]() if connection.embedded else known - {name}
-        is_known = connection.embedded or name in known or not known
+        alone |= connection.embedded
+        if alone:
+            client.unlink(frontier.rebuilding)
+        others = set[str]() if alone else known - {name}
+        is_known = alone or name in known or not known
         filling = rules.admits, polite.tries, sitemaps, progress, name, others if anew and is_known else None
         added, blocked = rebuild(frontier, mode, catalog, *filling)
         begin(folder, mode, job, catalog)

@@ -33,6 +33,7 @@
 --   workers     zset  worker -> alive until, ms
 --   marks:FOLDER list "id token" of fetches that a data folder must have   (in partition 0)
 --   rebuilding  set   data folders that have to fill it again first          (in partition 0)
+--   carried     list  msgpack of {url, spelling, request}: what waited when it was emptied to be filled again   (in partition 0)
 --   alone       hash  worker -> U that it holds alone; "" while it lets go of the others
 -- A server with a queue is in exactly one of ready, doubtful and wait; a server without one is in none.
 -- Channel {crawl:P}:NAME:calls: a server, when another frontier has freed a place of it that this one waits for.
