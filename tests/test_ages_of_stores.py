@@ -18,7 +18,9 @@ from localweb import Answer, Crawled, Site, crawl, page, sites
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import record_at
+from webcrawler.connection import connect
 from webcrawler.errors import Unavailable
+from webcrawler.frontier import Frontier, ordering
 
 pytestmark = pytest.mark.slow
 SERVERS, PAGES = 8, 20
@@ -88,6 +90,9 @@ def put_together(copied: Copied, to: Path, **ages: str) -> Path:
             shutil.copytree(source, to / part, ignore=shutil.ignore_patterns("*.sock", "*.lock", "*.pid"))
         elif source.exists():
             shutil.copy(source, to / part)
+    if (to / "redis").exists():
+        with connect(None, to) as connected:  # else its worker counts as alive for some seconds
+            Frontier(connected.client, ordering("fifo")).expire_dead(lambda worker: True)
     return to
 
 
@@ -99,7 +104,10 @@ def go_on(folder: Path) -> tuple[list[str], Crawled]:
         commands = re.findall(r"`scrapy ((?:frontier )?rebuild)`", crawled.log)
         if not commands:
             return said, crawled
-        assert (crawled.status, crawled.log.count("\n")) == (2, 1), crawled.log
+        errors = [line for line in crawled.log.splitlines() if line.startswith("error: ")]
+        assert (crawled.status, len(errors)) == (2, 1), (
+            crawled.log
+        )  # a slow machine may say what it waits for
         assert len(said) < 3, "what it says does not mend it"
         said.append(crawled.log)
         for one in commands:
