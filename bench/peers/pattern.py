@@ -12,7 +12,7 @@ from scrapy.http import Response
 HREF = re.compile(rb"""<a\s[^>]*?href=["']?([^"' >]+)""", re.IGNORECASE)
 
 
-class RegexSpider(PlainSpider):
+class PatternSpider(PlainSpider):
     name = "pattern"
 
     def links(self, response: Response) -> Iterator[str]:

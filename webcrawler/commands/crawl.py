@@ -216,10 +216,8 @@ class Crawl(Command, BaseRunSpiderCommand):
             with closing(Catalog(path)) as catalog:
                 if job:
                     refuse_lost_records(self.crawl_dir / "pages", catalog)
-                if job and (
-                    job.seeds or job.sitemaps
-                ):  # they are in the frontier only when Scrapy has started
-                    run.begin(self.crawl_dir, mode, job, catalog)
+                    if job.seeds or job.sitemaps:  # which are in the frontier only when Scrapy has started
+                        run.begin(self.crawl_dir, mode, job, catalog)
             on_error.pop_all()
         return held
 
