@@ -231,7 +231,7 @@ def test_frontier_stats_add_up(run: Run, filled: Path) -> None:
         "refused": {},
         "held_back": "No crawl runs on this data folder.",
         "held_back_by": "idle",
-        "scope": {"include": [], "exclude": [], "removed": []},
+        "scope": {"include": [], "exclude": [], "removed": [], "domains": []},
     }
 
 

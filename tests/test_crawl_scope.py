@@ -44,7 +44,12 @@ def test_links_and_redirects_out_of_scope_are_refused_and_the_next_crawl_has_the
     assert sorted(collection.site.pages) == ["/docs/", "/docs/1", "/docs/moved"]
     states = collection.ask("frontier", "stats")
     assert states["refused"] == {"scope": 3}
-    assert states["scope"] == {"include": [collection.url("/docs/*")], "exclude": ["*draft"], "removed": []}
+    assert states["scope"] == {
+        "include": [collection.url("/docs/*")],
+        "exclude": ["*draft"],
+        "removed": [],
+        "domains": [],
+    }
 
 
 @pytest.mark.slow
@@ -65,6 +70,32 @@ def test_a_new_scope_replaces_the_old_one_in_one_line_and_decides_what_waits(col
     assert "/away" not in collection.site.pages
     assert states["reasons"]["scope"] == 3  # /away, /docs/draft and /docs/moved
     assert states["seen"] == sum(states[s] for s in ("queued", "leased", "done", "failed", "quarantined"))
+
+
+@pytest.mark.slow
+def test_a_crawl_that_goes_on_stays_within_the_domains_of_the_one_before(collection: Collection) -> None:
+    """They are changed only when others are named; what waits outside of them leaves then."""
+    with sites(other={"/": told("/"), "/1": told("/1")}) as opened:
+        other = opened["other"]
+        foreign = [f"http://localhost:{other.server.server_port}{path}" for path in ("/", "/1")]
+        collection.site.routes["/docs/"] = told("/docs/", "/docs/1", *foreign)
+        collection.crawl(
+            "-a", f"seeds={collection.url('/docs/')}", "-a", "domains=127.0.0.1", "-a", "max_pages=1"
+        )
+
+        goes_on = collection.crawl()
+        refused = collection.crawl("-a", f"seeds={foreign[0]}")
+        wider = collection.crawl("-a", f"seeds={foreign[0]}", "-a", "domains=*", "-a", "max_pages=1")
+        narrower = collection.crawl("-a", "domains=127.0.0.1")
+
+    assert goes_on.log.startswith("within domains=127.0.0.1, as before\n")
+    assert refused.status == 2
+    assert refused.log == (
+        f"error: the seed {foreign[0]} is outside the scope (domains=127.0.0.1): add it to domains\n"
+    )
+    assert "is now: all URLs; it was: domains=127.0.0.1" in wider.log
+    assert "is now: domains=127.0.0.1" in narrower.log
+    assert other.pages == ["/"]
 
 
 @pytest.mark.slow
@@ -97,7 +128,8 @@ def test_a_search_of_the_web_finds_nothing_out_of_scope(collection: Collection) 
 
 def test_a_job_that_names_no_scope_has_that_of_the_folder(tmp_path: Path) -> None:
     keep_scope(tmp_path, Job.read(include=f"{A}/*", exclude=f"{A}/b"))
-    assert keep_scope(tmp_path, Job.read(seeds=f"{A}/1")) == ""
+    within = f"within include={A}/*, exclude={A}/b, as before"
+    assert keep_scope(tmp_path, Job.read(seeds=f"{A}/1")) == within
 
     assert read(tmp_path) == Scope((f"{A}/*",), (f"{A}/b",))
 
@@ -107,7 +139,7 @@ def test_the_first_scope_is_one_line_that_says_that_it_is_kept(tmp_path: Path) -
 
     told = f"the scope of {tmp_path} is now: include={A}/*; kept in scope.json, it holds for later crawls too"
     assert keep_scope(tmp_path, job) == told
-    assert keep_scope(tmp_path, job) == ""
+    assert keep_scope(tmp_path, job) == f"within include={A}/*, as before"
 
 
 def test_a_star_alone_is_no_scope(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from hashlib import sha1
 from pathlib import Path
 from shutil import rmtree
@@ -30,7 +31,7 @@ from webcrawler.folders import MergedView, copy_news
 from webcrawler.index import indexed_documents
 from webcrawler.index.follower import lag
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
-from webcrawler.scope import Begun, Scope, change
+from webcrawler.scope import Scope, change
 from webcrawler.search import Searcher
 from webcrawler.urls import server, url_id
 
@@ -105,7 +106,7 @@ def test_a_page_that_nobody_fetched_is_shown_within_the_domains_of_any_folder(
     for n, (folder, domains) in enumerate(zip(folders, bounds, strict=True)):
         write(folder, fetched(f"http://{folder.name}.test/", n, f"page {n}", link(never, WORD)))
         if domains is not None:
-            Begun("breadth", domains).keep(folder)
+            change(folder, lambda scope, own=domains: replace(scope, domains=own))  # type: ignore[misc]
 
     assert (never in found(view_of(tmp_path / "cache", *folders), f"{WORD} is:uncrawled")) == shown
 

@@ -141,6 +141,7 @@ def test_the_scope_is_kept_and_nothing_else_is(tmp_path: Path) -> None:
         "include": ["https://a.test/*"],
         "exclude": [],
         "removed": [],
+        "domains": [],
     }
 
 

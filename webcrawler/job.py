@@ -15,7 +15,7 @@ from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.orderings import number, ordering, whole_number
 from webcrawler.records import Lease, Link
-from webcrawler.scope import expand, is_in_domains
+from webcrawler.scope import ALL, expand, is_in_domains
 
 MOST = 10**12 - 1  # pages
 AGENTS_MAX = 64
@@ -31,7 +31,7 @@ class Job:
     seeds: tuple[str, ...] = ()  # as they are fetched
     max_pages: int | None = None  # documents of this run
     max_time: float | None = None  # seconds
-    domains: tuple[str, ...] = ()  # hosts and their subdomains; empty: all
+    domains: tuple[str, ...] = ()  # hosts and their subdomains, kept with the data folder; empty: as they are
     query: str = ""  # what the mode looks for
     then: str = ""  # the mode within the queues of a mode
     sitemaps: tuple[str, ...] = ()  # and feeds, whose URLs are added; as they are fetched
@@ -107,7 +107,7 @@ class Job:
 
     def admits(self, server: str) -> bool:
         """Is this server within `domains`?"""
-        return is_in_domains(server, self.domains)
+        return ALL in self.domains or is_in_domains(server, self.domains)
 
 
 def read_seeds(text: str) -> tuple[str, ...]:

@@ -211,13 +211,13 @@ class Crawl(Command, BaseRunSpiderCommand):
                 if opts.rescore:
                     maintenance.rescore(frontier, mode)
                 retry(lambda: frontier.open(mode), held.revive)
-                if replaced := run.keep_scope(self.crawl_dir, job):
-                    print(replaced, file=sys.stderr)
+                if bounds := run.keep_scope(self.crawl_dir, job):
+                    print(bounds, file=sys.stderr)
             with closing(Catalog(path)) as catalog:
                 if job:
                     refuse_lost_records(self.crawl_dir / "pages", catalog)
                     if job.seeds or job.sitemaps:  # which are in the frontier only when Scrapy has started
-                        run.begin(self.crawl_dir, mode, job, catalog)
+                        run.begin(self.crawl_dir, mode, catalog)
             on_error.pop_all()
         return held
 

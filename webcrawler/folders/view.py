@@ -22,7 +22,7 @@ from webcrawler.errors import BadInput
 from webcrawler.folders.news import Progress, copy_news
 from webcrawler.index import applied_seq, wait_until_caught_up
 from webcrawler.linkgraph import stored
-from webcrawler.scope import Begun, change, joint_domains, read
+from webcrawler.scope import change, read
 from webcrawler.search.vocabulary import VocabularyRenewal
 
 CATALOG = "catalog.sqlite"
@@ -112,7 +112,9 @@ class MergedView:
                     for name in sorted(blocked - known):
                         catalog.block(name)
                     copy_news(parts, before, catalog, progress)
-        Begun("", joint_domains(self.folders)).keep(view)
+        each = [read(folder).domains for folder in self.folders]
+        domains = tuple(dict.fromkeys(chain.from_iterable(each))) if all(each) else ()
+        change(view, lambda scope: replace(scope, domains=domains))
         self._make_views(view, progress)
         if before != now:
             with replaced(view / POSITIONS) as file:

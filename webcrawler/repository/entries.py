@@ -18,9 +18,9 @@ from webcrawler import urls
 from webcrawler.archive import broken, unread
 from webcrawler.archive.pages import Record, record_at
 from webcrawler.crawl import PARSED, redirect_target
-from webcrawler.crawl.run import LinkRules, Sitemaps, newest_job, parser_pool
+from webcrawler.crawl.run import LinkRules, Sitemaps, parser_pool
 from webcrawler.errors import BadUrl, ParserKilled, Unavailable, Unreadable
-from webcrawler.job import is_sitemap
+from webcrawler.job import Job, is_sitemap
 from webcrawler.parsing import ParserPool, index_text, with_headers
 from webcrawler.records import Entry, Fetch, Lease, Link, Page, Place, Sitemap
 
@@ -178,8 +178,8 @@ def _in_turn(records: Iterable[Record], bodies: dict[bytes, Place]) -> Iterator[
 
 @contextmanager
 def entry_reader(crawl_dir: Path, settings: BaseSettings) -> Iterator[EntryReader]:
-    """A reader for a data folder, with parsers on all cores, and the rules of its newest crawl."""
-    job = newest_job(crawl_dir)
+    """A reader for a data folder, with parsers on all cores, and the rules of its crawls."""
+    job = Job()
     rules = LinkRules.from_settings(settings, job)
     parsers = parser_pool(settings, spare=0)
     try:

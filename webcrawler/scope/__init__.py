@@ -1,14 +1,14 @@
-"""What belongs to a collection? Its owner says so: by patterns of URLs, and by what was removed.
+"""What belongs to a collection? Its owner says so: by domains, by patterns of URLs, and by what was removed.
 
 `Scope` answers for a URL. `read`, `change` and `Watched` keep it in `scope.json` of the data folder, beside
 the WARC files, so that whatever builds a catalog or an index obeys it. `expand` reads the patterns of people.
-`Begun` keeps how the newest crawl was begun: its mode, and the domains that it was bounded by.
+`Begun` keeps how the newest crawl was begun.
 """
 
 from webcrawler.scope._begun import FILE as BEGUN
-from webcrawler.scope._begun import Begun, is_in_domains, joint_domains, read_begun
+from webcrawler.scope._begun import Begun, read_begun
 from webcrawler.scope._patterns import ALL, Patterns, expand
-from webcrawler.scope._stored import NAME, Scope, Watched, change, read
+from webcrawler.scope._stored import NAME, Scope, Watched, change, is_in_domains, read
 
 __all__ = [
     "ALL",
@@ -21,7 +21,6 @@ __all__ = [
     "change",
     "expand",
     "is_in_domains",
-    "joint_domains",
     "read",
     "read_begun",
 ]

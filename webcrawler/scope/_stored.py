@@ -10,10 +10,12 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha1
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from webcrawler.durable import replaced
 from webcrawler.errors import BadInput
 from webcrawler.scope._patterns import Patterns
+from webcrawler.urls import server
 
 NAME = "scope.json"
 SHOWN = 5  # patterns in a message
@@ -21,22 +23,31 @@ SHOWN = 5  # patterns in a message
 
 @dataclass(frozen=True)
 class Scope:
-    """Canonical patterns: what is included, not excluded and not removed belongs to the collection."""
+    """What is within the domains, included, not excluded and not removed belongs to the collection.
+
+    All but the domains are canonical patterns.
+    """
 
     include: tuple[str, ...] = ()  # empty: all
     exclude: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()  # hosts and their subdomains; empty: all
 
     @cached_property
     def _compiled(self) -> tuple[Patterns, Patterns, Patterns]:
         return Patterns(self.include), Patterns(self.exclude), Patterns(self.removed)
 
     def refusal(self, url: str) -> str:
-        """Return why a canonical URL is not to be fetched: "removed", "scope", or ""."""
-        return "removed" if self.has_removed(url) else "scope" if self.is_outside(url) else ""
+        """Return why a canonical URL is not to be fetched: "domain", "removed", "scope", or ""."""
+        if not is_in_domains(server(url), self.domains):
+            return "domain"
+        return "removed" if self.has_removed(url) else "scope" if self._is_left_out(url) else ""
 
     def is_outside(self, url: str) -> bool:
-        """Tell whether a canonical URL is excluded or not included, removed or not."""
+        """Tell whether a canonical URL is in no domain, excluded or not included, removed or not."""
+        return not is_in_domains(server(url), self.domains) or self._is_left_out(url)
+
+    def _is_left_out(self, url: str) -> bool:
         include, exclude, _ = self._compiled
         return exclude.match(url) or bool(self.include and not include.match(url))
 
@@ -46,7 +57,7 @@ class Scope:
     @property
     def told(self) -> str:
         """The bounds of crawls, in a few words; "" where there are none."""
-        bounds = {"include": self.include, "exclude": self.exclude}
+        bounds = {"domains": self.domains, "include": self.include, "exclude": self.exclude}
         return ", ".join(f"{name}={_some(patterns)}" for name, patterns in bounds.items() if patterns)
 
     @cached_property
@@ -57,6 +68,12 @@ class Scope:
     @cached_property
     def digest_of_removed(self) -> str:
         return sha1("\n".join(self.removed).encode()).hexdigest() if self.removed else ""
+
+
+def is_in_domains(server: str, domains: tuple[str, ...]) -> bool:
+    """Tell whether a server is one of these hosts, or below one of them; without any, each is."""
+    host = urlsplit(server).hostname or ""
+    return not domains or any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
 def _some(patterns: tuple[str, ...]) -> str:

@@ -16,10 +16,9 @@ from webcrawler.archive.catalog import SEARCHED, Catalog
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.linkgraph import farms, stored
 from webcrawler.records import Text
-from webcrawler.scope import Watched, is_in_domains, read_begun
+from webcrawler.scope import Watched
 from webcrawler.search.vocabulary import Vocabulary
 from webcrawler.search.vocabulary import load as load_vocabulary
-from webcrawler.urls import server
 from webcrawler.usage import POPULARITY, popularity
 
 BEGINNING_BYTES = 48 << 10
@@ -158,19 +157,13 @@ class Opened:
         if catalog is None or not len(numbers):
             return found
         try:
-            begun, scope = read_begun(self._crawl_dir), self._scope.now()
+            scope = self._scope.now()
         except BadInput as error:
             raise Unavailable(str(error)) from error
-        domains = begun.domains if begun else ()
         hidden, urls = catalog.urls.hidden(numbers.tolist()), catalog.urls.of(numbers.tolist())
         for place, number in enumerate(numbers.tolist()):
             url = urls.get(number)  # None: the index is of a catalog that a backup has replaced
-            found[place] = bool(
-                url
-                and number not in hidden
-                and is_in_domains(server(url), domains)
-                and not scope.refusal(url)
-            )
+            found[place] = bool(url and number not in hidden and not scope.refusal(url))
         return found
 
     def linking_to(self, url: str) -> NDArray[np.int64]:

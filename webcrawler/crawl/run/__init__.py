@@ -12,7 +12,6 @@ from webcrawler.crawl.run.lost import (
     forget,
     has_begun,
     keep_begun,
-    newest_job,
     refuse_if_lost,
 )
 from webcrawler.crawl.run.outcomes import Decided
@@ -39,7 +38,6 @@ __all__ = [
     "keep_begun",
     "keep_scope",
     "lock_folder",
-    "newest_job",
     "parser_pool",
     "refuse_if_lost",
     "refuse_other_checks",

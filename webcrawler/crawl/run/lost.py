@@ -15,12 +15,12 @@ from webcrawler.archive import rebuild
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import Connection
 from webcrawler.crawl.membership import read_budgets, read_politeness
-from webcrawler.crawl.run.rules import LinkRules
+from webcrawler.crawl.run.rules import LinkRules, keep_scope
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, inspect, maintenance, marks
 from webcrawler.job import Job, sitemap_link
 from webcrawler.orderings import guarded
-from webcrawler.scope import BEGUN, Begun, read_begun
+from webcrawler.scope import BEGUN, Begun, read, read_begun
 
 OLD_CATALOG = (
     "the catalog of this data folder lacks pages that its frontier has decided, as in a copy made amid a "
@@ -44,11 +44,6 @@ def keep_begun(folders: Sequence[Path], into: Path) -> None:
         first.keep(into)
 
 
-def newest_job(folder: Path) -> Job:
-    """The domains of the newest crawl, by which it judged links."""
-    return Job(domains=(read_begun(folder) or Begun("")).domains)
-
-
 def forget(folder: Path) -> None:
     """The frontier is cleared on purpose: what is learnt from now on is of another crawl."""
     (folder / BEGUN).unlink(missing_ok=True)
@@ -62,10 +57,10 @@ def name_of(folder: Path, catalog: Catalog) -> str:
     return (begun and begun.folder) or catalog.identity
 
 
-def begin(folder: Path, mode: str, job: Job, catalog: Catalog) -> str:
+def begin(folder: Path, mode: str, catalog: Catalog) -> str:
     """Keeps how the newest crawl of a data folder was begun, and returns the folder's name."""
     name = name_of(folder, catalog)
-    Begun(mode, job.domains, name).keep(folder)
+    Begun(mode, name).keep(folder)
     return name
 
 
@@ -106,7 +101,7 @@ def fill_again(
     """Rebuilds the frontier of index crawls from the catalog; returns what was done, for people and programs.
 
     Args:
-        job: its mode and domains; those of the newest crawl where it has none.
+        job: its mode, that of the newest crawl where it has none; and its domains, kept as those of a crawl.
         anew: the frontier is emptied first, unless another data folder has just filled it again.
         alone: no other data folder shares it.
     Raises:
@@ -115,7 +110,8 @@ def fill_again(
     folder = Path(settings["CRAWL_DIR"])
     begun = read_begun(folder) or Begun("")
     mode = maintenance.mode_of(connection.client, job.mode, otherwise=begun.mode)
-    job = replace(job, mode=mode, domains=job.domains or begun.domains)
+    job = replace(job, mode=mode)
+    keep_scope(folder, job)
     rules, polite = LinkRules.from_settings(settings, job), read_politeness(settings)
     budgets = replace(read_budgets(settings), share=0)  # of the fetches, none of which are made here
     partitions = settings.getint("FRONTIER_PARTITIONS")
@@ -133,6 +129,11 @@ def fill_again(
         is_known = alone or name in known or not known
         filling = rules.admits, polite.tries, sitemaps, progress, name, others if anew and is_known else None
         added, blocked = rebuild(frontier, mode, catalog, *filling)
-        begin(folder, mode, job, catalog)
-        done = {"mode": mode, "domains": list(job.domains), "added": added, "blocked_servers": blocked}
+        begin(folder, mode, catalog)
+        done = {
+            "mode": mode,
+            "domains": list(read(folder).domains),
+            "added": added,
+            "blocked_servers": blocked,
+        }
         return {**done, "frontier": inspect.stats(frontier)}

@@ -18,25 +18,26 @@ from webcrawler.settings import words_of
 
 
 def keep_scope(folder: Path, job: Job) -> str:
-    """Keep the scope that a job names with its data folder; it holds for later jobs, which name none.
+    """Keep the bounds that a crawl names with its data folder; they hold for later crawls, which name none.
 
     Returns:
-        For people, one line that says what the scope is from now on, or "" where it stays as it was.
+        For people, one line that says what the bounds are, "" where there are none.
     Raises:
         BadInput: a seed is outside.
     """
-    known = read(folder)
-    if not (job.include or job.exclude):
-        scope = known
-    else:
-        include = () if ALL in job.include else job.include
-        scope = replace(known, include=include, exclude=job.exclude)
+    known = scope = read(folder)
+    if job.include or job.exclude:
+        scope = replace(scope, include=() if ALL in job.include else job.include, exclude=job.exclude)
+    if job.domains and not job.is_search:
+        scope = replace(scope, domains=() if ALL in job.domains else job.domains)
     for seed in () if job.is_search else map(seed_link, job.seeds):
-        if scope.refusal(seed.url) == "scope":
-            raise BadInput(f"the seed {seed.url} is outside the scope ({scope.told}): add it to include")
+        if (refusal := scope.refusal(seed.url)) in ("domain", "scope"):
+            name = {"domain": "domains", "scope": "include"}[refusal]
+            raise BadInput(f"the seed {seed.url} is outside the scope ({scope.told}): add it to {name}")
     if scope == known:
-        return ""
-    change(folder, lambda now: replace(now, include=scope.include, exclude=scope.exclude))
+        return f"within {scope.told}, as before" if scope.told and not job.is_search else ""
+    bounds = {"domains": scope.domains, "include": scope.include, "exclude": scope.exclude}
+    change(folder, lambda now: replace(now, **bounds))
     before = f"it was: {known.told}" if known.told else f"kept in {NAME}, it holds for later crawls too"
     return f"the scope of {folder} is now: {scope.told or 'all URLs'}; {before}"
 
@@ -108,7 +109,8 @@ class LinkRules:
     @property
     def is_bounded(self) -> bool:
         """Is it a crawl of certain sites, not of all that can be reached?"""
-        return bool(self.job.domains or self.scope.now().include)
+        scope = self.scope.now()
+        return bool(self.job.domains or scope.domains or scope.include)
 
     def refusal(self, lease: Lease) -> str:
         """Why this is not to be fetched any more; a sitemap is no document, so the scope is not for it."""

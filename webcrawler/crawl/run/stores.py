@@ -142,9 +142,9 @@ class Stores:
         if job.is_search:
             retry(lambda: maintenance.enter_search(client, job.frontier), revive)
         else:
-            self._name = self.ask(lambda catalog: begin(self._folder, mode, job, catalog))
-        if replaced := keep_scope(self._folder, job):  # by a program: the command has done so
-            logger.warning("%s", replaced)
+            self._name = self.ask(lambda catalog: begin(self._folder, mode, catalog))
+        if bounds := keep_scope(self._folder, job):
+            logger.info("%s", bounds)
         scope = read(self._folder)
         links = [link for link in map(seed_link, self._seeds()) if not scope.refusal(link.url)]
         links += map(sitemap_link, job.sitemaps)
