@@ -464,3 +464,20 @@ def test_a_command_is_interrupted_while_its_numbers_are_written(tmp_path: Path) 
     """By an exception, as of Ctrl-C, and not by the crash of hiredis."""
     ended = interruptedclient.run("", tmp_path)
     assert (ended.returncode, ended.stdout) == (0, "True True\n")
+
+
+@pytest.mark.parametrize(
+    ("url", "secret"),
+    [
+        ("redis://:secret@127.0.0.1:1/0", "secret"),
+        ("redis://:se/cret@127.0.0.1:1/0", "se/cret"),
+        ("redis://user:se@cret@127.0.0.1:1/0", "cret"),
+        ("redis://:hush#x@127.0.0.1:1/0", "hush"),
+        ("redis://127.0.0.1:1/0?password=hush", "hush"),
+    ],
+)
+def test_no_password_is_shown_also_where_it_is_not_encoded(tmp_path: Path, url: str, secret: str) -> None:
+    with one_line(BadInput, "Redis at redis://127.0.0.1:1/0 does not answer") as caught:
+        connect(url, tmp_path)
+
+    assert secret not in str(caught.value)

@@ -73,6 +73,10 @@ PACKED = gzip.compress(b"words", mtime=0)
         (gzip.compress(PACKED, mtime=0), ["gzip", "gzip"]),
         (b"words", ["identity"]),
         (b"words", [""]),
+        (b"words", ["none"]),  # no codings: nothing is encoded
+        (b"words", ["UTF-8"]),
+        (b"words", ["8bit"]),
+        (PACKED, ["none, gzip"]),
         (b"", ["gzip"]),  # a header without a body to go with it
     ],
 )
@@ -86,8 +90,7 @@ def test_what_can_be_inflated_is_and_says_no_more_that_it_is_not(body: bytes, co
 @pytest.mark.parametrize(
     ("body", "codings", "reason"),
     [
-        (b"words", "snappy", "not-indexable"),
-        (b"words", "gzip, snappy", "not-indexable"),
+        (b"words", "gzip, snappy", "unparsable"),
         (PACKED, "gzip, gzip, gzip, gzip", "not-indexable"),  # more than anybody means
         (b"words", "gzip", "unparsable"),
         (b"words", "br", "unparsable"),

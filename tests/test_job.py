@@ -173,6 +173,21 @@ def test_domains_are_hosts_and_their_subdomains(server: str, within: bool) -> No
     assert Job.read(domains="a.org,b.example.net").admits(server) is within
 
 
+@pytest.mark.parametrize(
+    ("domain", "host"),
+    [
+        ("bücher.example", "xn--bcher-kva.example"),
+        ("*.Example.org", "example.org"),
+        ("[::1]", "::1"),
+        ("0:0::1", "::1"),
+        ("127.1", "127.0.0.1"),
+        ("*", "*"),
+    ],
+)
+def test_domains_are_written_as_people_write_them(domain: str, host: str) -> None:
+    assert Job.read(domains=domain).domains == (host,)
+
+
 def test_sitemaps_are_urls_that_are_fetched_for_what_they_name() -> None:
     assert Job.read(sitemaps="http://a.test/map.xml.gz").sitemaps == ("http://a.test/map.xml.gz",)
 

@@ -127,6 +127,7 @@ def test_file_names_these_urls_gzipped_or_not(text: str | bytes, wanted: list[st
 
     assert named(body) == wanted
     assert named(gzip.compress(body)) == wanted
+    assert named(gzip.compress(body[:9]) + gzip.compress(body[9:])) == wanted  # of several members
     is_sitemap = wanted is not None and b"<" in body
     assert begins_as_sitemap(body) is begins_as_sitemap(gzip.compress(body)) is is_sitemap
 

@@ -214,9 +214,16 @@ def _seed(seed: str, where: str) -> str:
 
 
 def _domain(text: str) -> str:
-    if set(text) & set("/; ") or text.count(":") == 1:  # no host is like that: nothing would be followed
+    host = text if text == ALL else text.removeprefix("*.").strip(".")
+    if ":" in host and not host.startswith("["):
+        host = f"[{host}]"
+    try:
+        found = urls.host_and_port(urls.server(urls.canonical(f"http://{host}/")))
+    except BadUrl:
+        found = ("", 0)
+    if text != ALL and (set(text) & set("/; @") or found[1] != 80 or not found[0]):
         raise BadInput(f"the domain {text[:200]!r} is not a host: write -a domains=example.org,example.com")
-    return text.lower().strip(".")
+    return text if text == ALL else found[0]
 
 
 def _refresh(text: str) -> str:

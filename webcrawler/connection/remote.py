@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -97,9 +96,12 @@ def wait_until_it_answers(settings: Mapping[str, Any]) -> bool:
         return is_cluster
     except (redis.RedisError, ValueError, OSError) as error:
         address = f"{settings.get('REDIS_HOST', 'localhost')}:{settings.get('REDIS_PORT', 6379)}"
-        where = re.sub(r"//[^/@]*@", "//", str(settings.get("REDIS_URL") or address))
+        where = _where(str(settings.get("REDIS_URL") or address))
+        # What redis-py says of a URL that it cannot read has parts of the password.
+        unread = "no such URL; percent-encode what its user and password have of /, @, # and ?"
+        why = unread if isinstance(error, ValueError) else _one_line(error)
         raise BadInput(
-            f"Redis at {where} does not answer ({_one_line(error)}): start it, correct REDIS_URL,"
+            f"Redis at {where} does not answer ({why}): start it, correct REDIS_URL,"
             " or unset REDIS_URL to use the embedded server"
         ) from error
 
@@ -129,6 +131,12 @@ def _wait(ask: Callable[[], object]) -> None:
         is_passing=lambda error: isinstance(error, soon),
         on_failure=lambda error: None,
     )
+
+
+def _where(address: str) -> str:
+    """An address without user, password and parameters."""
+    scheme, found, rest = address.rpartition("://")
+    return scheme + found + rest.rpartition("@")[2].partition("?")[0]
 
 
 def _one_line(error: BaseException) -> str:

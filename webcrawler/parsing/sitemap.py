@@ -26,6 +26,7 @@ MAX_ENTRIES = 50_000
 _HEAD_BYTES = 4_096
 
 _GZIP = b"\x1f\x8b"
+_MEMBERS_MAX = 1_000  # of a gzip file
 _ENTRIES = {"urlset": "url", "sitemapindex": "sitemap", "rss": "item", "rdf": "item", "feed": "entry"}
 _DATES = frozenset({"lastmod", "pubdate", "date", "published", "updated", "issued", "modified"})
 _READ = _DATES | {"loc", "link", "guid"}
@@ -91,12 +92,18 @@ def begins_as_sitemap(body: bytes, content_type: str = "") -> bool:
 
 
 def _inflated(body: bytes, most: int = MAX_BYTES) -> bytes:
+    """What the members of a gzip file hold (RFC 1952, 2.2), as far as they are whole; others as they are."""
     if not body.startswith(_GZIP):
         return body[:most]
-    try:
-        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(body, most)
-    except zlib.error:
-        return b""
+    parts, size = list[bytes](), 0
+    while body.startswith(_GZIP) and size < most and len(parts) < _MEMBERS_MAX:
+        member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        try:
+            parts.append(member.decompress(body, most - size))
+        except zlib.error:
+            break
+        size, body = size + len(parts[-1]), member.unused_data
+    return b"".join(parts)
 
 
 def _entries(body: bytes, content_type: str) -> tuple[str | None, Iterator[_Entry] | list[_Entry]]:

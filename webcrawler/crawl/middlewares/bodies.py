@@ -33,12 +33,13 @@ class CompressedMiddleware(HttpCompressionMiddleware):
     async def process_response(self, request: Request, response: Response) -> Response:  # type: ignore[override]
         if "Content-Encoding" not in response.headers:
             return response
-        codings = codings_of(response)
+        # Words such as "none" or "utf-8" stand where nothing is encoded; noise is told by its bytes.
+        codings = [coding for coding in codings_of(response) if coding in KNOWN]
         if not codings or not response.body:
             del response.headers["Content-Encoding"]
             return response
         refused, cause = Refused("not-indexable"), None
-        if len(codings) <= CODINGS_MAX and KNOWN.issuperset(codings):
+        if len(codings) <= CODINGS_MAX:
             try:
                 return await self._inflated(request, response, codings)
             except Refused as error:
