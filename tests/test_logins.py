@@ -60,6 +60,11 @@ SENT = [
     (("a.example", False, "/", True, LATER, "id=1"), "http://a.example/x", ""),  # over HTTPS only
     (("a.example", False, "/", True, LATER, "id=1"), "https://a.example/x", "id=1"),
     (("a.example", False, "/", False, 0, "id=1"), "http://a.example/x", "id=1"),  # of a browser's session
+    (
+        ("a.example", False, "/", False, -1, "id=1"),
+        "http://a.example/x",
+        "id=1",
+    ),  # the same, as Puppeteer has it
     (("a.example", False, "/", False, 1, "id=1"), "http://a.example/x", ""),  # expired
     (("127.0.0.1", False, "/", False, LATER, "id=1"), "http://127.0.0.1:8080/", "id=1"),
     (("wiki", False, "/", False, LATER, "id=1"), "http://wiki/", "id=1"),
@@ -72,6 +77,15 @@ def test_cookie_goes_where_a_browser_would_send_it(
     tmp_path: Path, cookie: Cookie, url: str, sent: str
 ) -> None:
     assert logins(tmp_path, cookies(cookie)).of(url).get("Cookie", "") == sent
+
+
+@pytest.mark.parametrize(("old", "new"), [("# Net", "\ufeff# Net"), ("# Netscape HTTP Cookie File\n", "")])
+def test_a_file_with_a_byte_order_mark_or_without_its_first_line_is_read(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    file = cookies(("a.example", False, "/", False, LATER, "id=1")).replace(old, new)
+
+    assert logins(tmp_path, file).of("http://a.example/x") == {"Cookie": "id=1"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -195,14 +196,20 @@ def is_probe(lease: Lease) -> bool:
 
 def _lines(file: Path, what: str) -> list[tuple[str, str]]:
     try:
-        lines = file.read_text("utf-8-sig").splitlines()
+        content = file.read_bytes()
+        is_wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))  # of PowerShell and Notepad
+        lines = content.decode("utf-16" if is_wide else "utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         raise BadInput(
             f"cannot read {what}s from {file}: {error}; write @FILE, with one {what} a line"
         ) from None
     if lines and lines[0].startswith("<"):
         raise BadInput(f"{file} has neither one {what} a line nor bookmarks: let your browser export them")
-    stripped = ((line.split(" #")[0].strip(), f" (line {n} of {file})") for n, line in enumerate(lines, 1))
+    # Behind a tab stands what other programs know of a URL.
+    stripped = (
+        (line.strip().partition("\t")[0].split(" #")[0].strip(), f" (line {n} of {file})")
+        for n, line in enumerate(lines, 1)
+    )
     return [(line, where) for line, where in stripped if line and not line.startswith("#")]
 
 

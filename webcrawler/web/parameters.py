@@ -18,7 +18,7 @@ class Parameters:
     """The values of a query string or form, by name; unknown names are ignored."""
 
     def __init__(self, given: bytes | Iterable[tuple[str, str]], longest: int = MAX_CHARACTERS) -> None:
-        """Raises BadInput: no UTF-8, too many, too long, or with control characters."""
+        """Raises BadInput: too many, too long, or with control characters."""
         self._values: dict[str, list[str]] = {}
         for name, value in _pairs(given) if isinstance(given, bytes) else given:
             if len(value) > longest:
@@ -64,14 +64,25 @@ def read(request: Request) -> Parameters:
 
 
 def _pairs(query_string: bytes) -> list[tuple[str, str]]:
+    """Bytes may stand as they are; what is no UTF-8 is windows-1252, of a form on an old page."""
+    as_bytes = "latin-1"
     try:
-        return parse_qsl(
-            query_string.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
+        pairs = parse_qsl(
+            query_string.decode(as_bytes),
+            keep_blank_values=True,
+            encoding=as_bytes,
+            max_num_fields=MAX_FIELDS,
         )
-    except UnicodeError:
-        raise BadInput("the address is not UTF-8: after % there must be bytes of it") from None
     except ValueError:
         raise BadInput(f"too many parameters: {MAX_FIELDS} at most") from None
+    return [(_text(name.encode(as_bytes)), _text(value.encode(as_bytes))) for name, value in pairs]
+
+
+def _text(given: bytes) -> str:
+    try:
+        return given.decode()
+    except UnicodeDecodeError:
+        return given.decode("cp1252", "replace")
 
 
 def _shown(text: str) -> str:

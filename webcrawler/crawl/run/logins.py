@@ -11,6 +11,7 @@ import stat
 import warnings
 from collections.abc import Mapping, Sequence
 from http.cookiejar import CookieJar, DefaultCookiePolicy, MozillaCookieJar
+from io import StringIO
 from pathlib import Path
 from typing import Self
 from urllib.request import Request
@@ -100,7 +101,10 @@ def _cookies(file: Path) -> CookieJar:
     found = MozillaCookieJar()
     try:
         with warnings.catch_warnings(action="ignore"):  # what they and errors say may show a cookie
-            found.load(str(file), ignore_discard=True, ignore_expires=True)
+            text = file.read_text("utf-8-sig")
+            text = text if text.startswith("#") else f"# Netscape HTTP Cookie File\n{text}"
+            # As `load`, which cannot read a file with a byte order mark, or without the first line.
+            found._really_load(StringIO(text), str(file), ignore_discard=True, ignore_expires=True)  # type: ignore[attr-defined]
     except (OSError, ValueError):
         how = "let your browser export the cookies of the site in that format"
         raise BadInput(f"LOGIN_COOKIES={file} is no cookies.txt that can be read: {how}") from None
@@ -109,7 +113,7 @@ def _cookies(file: Path) -> CookieJar:
     for cookie in found:
         if "." not in cookie.domain:
             cookie.domain += ".local"  # as the library calls such hosts when it compares them
-        cookie.expires = cookie.expires or None  # 0: until the browser is closed
+        cookie.expires = max(0, cookie.expires or 0) or None  # 0 or -1: until the browser is closed
         if not cookie.is_expired():
             jar.set_cookie(cookie)
     return jar
