@@ -10,6 +10,7 @@ from localweb import Answer, Crawled, Site, crawl, page, redirect, robots, sites
 from ports import dead_server
 
 pytestmark = pytest.mark.slow
+AFTERWARDS = ", then `scrapy frontier again` has it fetched"
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def lines(crawled: Crawled) -> list[str]:
     ("path", "told"),
     [
         ("/gone", "failed: not-found (status 404); check the address"),
-        ("/broken", "failed: server-error (status 500); `scrapy frontier explain` shows the answer"),
+        ("/broken", "failed: server-error (status 500); see `scrapy frontier explain`"),
         ("/moved", ", which leads to {site}/gone, failed: not-found (status 404); check the address"),
     ],
 )
@@ -42,7 +43,9 @@ def test_a_seed_that_is_not_answered_with_a_page_is_named(
     crawled = run(tmp_path, site.url + path, FRONTIER_TRIES=1)
 
     assert crawled.status == 1
-    assert lines(crawled) == [f"the seed {site.url}{path} {told}".replace(" ,", ",").format(site=site.url)]
+    assert lines(crawled) == [
+        f"the seed {site.url}{path} {told}{AFTERWARDS}".replace(" ,", ",").format(site=site.url)
+    ]
     assert "error: nothing was crawled" in crawled.log
 
 
@@ -72,16 +75,43 @@ def test_a_seed_that_robots_txt_forbids_is_named(tmp_path: Path, site: Site) -> 
     assert crawled.status == 1
     assert lines(crawled) == [
         f"the seed {site.url}/ failed: robots-disallowed; "
-        "its robots.txt forbids it; name another page, or ask the owner"
+        f"its robots.txt forbids it; name another page, or ask the owner{AFTERWARDS}"
     ]
 
 
-def test_where_one_seed_gave_a_page_no_run_has_failed(tmp_path: Path, site: Site) -> None:
-    crawled, again = (run(tmp_path, f"{site.url}/", f"{site.url}/gone") for _ in range(2))
+def test_where_one_seed_gave_a_page_no_run_has_failed_and_each_names_the_other(
+    tmp_path: Path, site: Site
+) -> None:
+    named = f"{site.url}/", f"{site.url}/gone"
+    runs = [run(tmp_path, *named), run(tmp_path, *named), crawl(tmp_path, "index")]
 
-    assert (crawled.status, again.status) == (0, 0)
-    assert len(lines(crawled)) == 1
-    assert "nothing new to fetch" in again.log
+    for crawled in runs:
+        assert crawled.status == 0
+        assert f"WARNING: seeds that have failed: {site.url}/gone (not-found); name them again" in crawled.log
+    assert "nothing new to fetch" in runs[2].log
+
+
+@pytest.mark.parametrize(
+    ("path", "at_first"),
+    [
+        ("/gone", {}),
+        ("/broken", {}),
+        ("/moved", {}),
+        ("/gone", {"/robots.txt": Answer(status=503)}),
+        ("/gone", {"/robots.txt": robots("User-agent: *", "Disallow: /")}),
+    ],
+)
+def test_a_seed_that_failed_is_fetched_when_it_is_named_again(
+    tmp_path: Path, site: Site, path: str, at_first: dict[str, Answer]
+) -> None:
+    site.routes |= at_first
+    assert run(tmp_path, site.url + path, FRONTIER_TRIES=1).status == 1
+    site.routes |= {"/gone": page(), "/broken": page(), "/robots.txt": robots()}
+
+    again = run(tmp_path, site.url + path, FRONTIER_TRIES=1)
+
+    assert (again.status, len(again.documents())) == (0, 1)
+    assert "have failed" not in again.log
 
 
 def test_seeds_that_failed_in_an_earlier_run_fail_again(tmp_path: Path, site: Site) -> None:

@@ -205,3 +205,30 @@ def test_only_checks_are_leased_where_nothing_else_is_wanted(make_frontier: Make
         assert frontier.lease(5).leases == []
         frontier.again([DUE])
         assert [lease.url for lease in frontier.lease(5).leases] == [A]
+
+
+def test_what_waits_to_be_tried_again_is_tried_at_once_when_it_is_named(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("fifo", tries=2, backoff=60.0)
+    frontier.discover(links(A))
+    lease = lease_one(frontier)
+    fetch(frontier, lease)
+    fail(frontier, lease)
+    assert frontier.lease(1).leases == []
+
+    frontier.again([Again(A, "failed/unreachable")])
+
+    assert visit_all(frontier) == [A]
+    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "document": 1}
+
+
+def test_what_failed_for_want_of_a_robots_txt_is_asked_for_with_a_new_one_at_once(frontier: Frontier) -> None:
+    frontier.discover(links(A))
+    frontier.fail([Failed(lease_one(frontier), "failed/robots-unreachable", retry=False)])
+    frontier.postpone("http://a.test", 3600)
+    robots = frontier.shared_key("robots", "http://a.test")
+    frontier.client.set(robots, b"unreachable")
+
+    frontier.again([Again(A, "failed/robots-unreachable")])
+
+    assert not frontier.client.exists(robots)
+    assert visit_all(frontier) == [A]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Future
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -11,10 +12,11 @@ from handmade import HANGS_SECONDS, Handmade, Make, made, make
 from scrapy.http import Response
 
 from pipelines.fulltext import FullTextPipeline
+from webcrawler import urls
 from webcrawler.crawl import CrawledPage
 from webcrawler.errors import ParserKilled, Unavailable, Unreadable
 from webcrawler.frontier import Again, inspect
-from webcrawler.job import probe_link, seed_link, sitemap_link
+from webcrawler.job import seed_link, sitemap_link
 from webcrawler.records import FORM, Entry, Link
 
 __all__ = ["made", "make"]  # fixtures
@@ -88,13 +90,30 @@ def test_a_page_that_fails_does_not_hold_up_the_next(made: Handmade) -> None:
 def test_what_a_server_says_of_a_path_that_cannot_exist_is_known_as_not_found(made: Handmade) -> None:
     missing = b"<title>Oops</title><p>There is nothing here, look <a href=/elsewhere>elsewhere</a>."
     assert made.scrape(made.page(B)) == {B: "done/document"}
-    probe = probe_link(A.rstrip("/"))
+    probe = seed_link(urls.probe(A.rstrip("/")))
     assert made.scrape(made.page(probe, body=missing)) == {probe.url: "done/probe"}
     assert inspect.stats(made.frontier)["seen"] == 2  # it is no page that leads anywhere
 
     made.frontier.again([Again(B, "done/document")])
 
     assert made.scrape(made.page(body=missing)) == {B: "checked/missing"}
+
+
+@pytest.mark.parametrize("location", ["", A + "0123-no-such-page/"])
+def test_a_path_that_cannot_exist_is_no_document_and_leads_nowhere_however_it_comes_to_be_fetched(
+    made: Handmade, location: str
+) -> None:
+    probe = urls.probe(A.rstrip("/"))
+
+    if location:
+        made.answer(probe, status=301, Location=location)
+        assert made.settle() == {probe: "done/redirect"}
+    else:
+        assert made.scrape(made.page(probe)) == {probe: "done/probe"}
+
+    assert inspect.stats(made.frontier)["seen"] == 1
+    with closing(made.catalog()) as catalog:
+        assert [url for _, url in catalog.urls.all()] == [probe]
 
 
 def test_search_forms_are_read_on_the_pages_that_were_chosen_for_it(make: Make) -> None:

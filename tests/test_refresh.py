@@ -23,12 +23,12 @@ from webcrawler.clock import now
 from webcrawler.connection import connect
 from webcrawler.crawl import wiring
 from webcrawler.frontier import Frontier, ordering
-from webcrawler.job import PROBE
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
 from webcrawler.refresh.refresher import schedule_of
 from webcrawler.search import Searcher
 from webcrawler.settings import SETTINGS
+from webcrawler.urls import NO_SUCH_PAGE
 
 pytestmark = pytest.mark.slow
 
@@ -85,7 +85,7 @@ class LivingSite:
     @property
     def asked(self) -> list[str]:
         paths = [path.strip("/") for path in self.site.pages]
-        return [path for path in paths if not path.endswith(PROBE)]
+        return [path for path in paths if not path.endswith(NO_SUCH_PAGE)]
 
 
 @pytest.fixture(scope="module")

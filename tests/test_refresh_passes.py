@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import Clock
 from frontiers import links, visit_all
-from test_catalog import failure, page, write
+from test_catalog import failure, link, page, write
 from test_freshness import ago
 
 from webcrawler.archive.catalog import Catalog
@@ -21,7 +21,7 @@ from webcrawler.refresh import Schedule
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import DAY_SECONDS, Collection, now_days
 
-A, B = "http://a.test/1", "http://a.test/2"
+A, B, C = "http://a.test/1", "http://a.test/2", "http://a.test/3"
 
 
 @pytest.fixture
@@ -176,3 +176,46 @@ def test_a_url_that_was_gone_by_a_clock_ahead_is_asked_for_at_once_and_then_in_t
 
     assert not catalog.checks.gone(ago(-6.9), 9)
     assert len(catalog.checks.gone(ago(-7), 9)) == 1
+
+
+@pytest.mark.parametrize(
+    ("reason", "rarely"),
+    [("server-error", 1), ("robots-disallowed", 1), ("certificate-expired", 1), ("not-found", 2)],
+)
+def test_what_has_failed_is_asked_for_in_three_passes_however_soon_and_then_ever_later(
+    catalog: Catalog, reason: str, rarely: float
+) -> None:
+    first = ago(0)
+    write(catalog, failure(C, first, reason))
+
+    for minute in range(1, 4):
+        begun = first + 60 * minute
+        assert len(catalog.checks.gone(begun + 1, 9, since=begun)) == 1
+        write(catalog, failure(C, begun + 1, reason))
+    assert catalog.checks.gone(begun + 61, 9, since=begun + 60) == []
+
+    for days in (60, 120, 240):
+        due = first + rarely * days * DAY_SECONDS
+        assert catalog.checks.gone(due - 1, 9) == []
+        assert len(catalog.checks.gone(due, 9)) == 1
+        write(catalog, failure(C, due, reason))
+    assert catalog.checks.gone(first + 9999 * DAY_SECONDS, 9) == []
+
+
+def test_what_failed_is_asked_for_as_long_as_a_page_links_to_it(catalog: Catalog) -> None:
+    write(catalog, page(A, ago(9), "with it", links=[link(C)]), failure(C, ago(9), "not-found"))
+    assert len(catalog.checks.gone(ago(0), 9)) == 1
+
+    write(catalog, later(page(A, ago(8), "without it")))
+    assert catalog.checks.gone(ago(0), 9, since=ago(1)) == []
+
+    write(catalog, later(page(A, ago(7), "with it again", links=[link(C)])))
+    assert len(catalog.checks.gone(ago(0), 9)) == 1
+
+
+def test_a_url_that_failed_and_that_no_page_or_sitemap_names_was_a_seed(catalog: Catalog) -> None:
+    seed = "http://a.test/seed"
+    write(catalog, page(A, ago(9), "a", links=[link(C)]), failure(C, ago(9), "not-found"))
+    write(catalog, failure(seed, ago(9), "timeout"))
+
+    assert catalog.checks.failing_seeds(9) == [(seed, "timeout")]

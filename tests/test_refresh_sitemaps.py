@@ -15,11 +15,11 @@ from test_catalog import page as document
 from test_catalog_signs import MAP, entry, sitemap
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.job import PROBE
 from webcrawler.refresh import Schedule, admission
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
 from webcrawler.refresh.signs import NEWER, SAME, SILENT
+from webcrawler.urls import NO_SUCH_PAGE
 
 pytestmark = pytest.mark.slow
 
@@ -119,7 +119,7 @@ class Living:
 
     @property
     def asked(self) -> list[str]:
-        return [path for path in self.site.pages if not path.endswith(PROBE)]
+        return [path for path in self.site.pages if not path.endswith(NO_SUCH_PAGE)]
 
     def night(self, folder: Path, *arguments: str) -> Crawled:
         self.site.asked.clear()

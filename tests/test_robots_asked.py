@@ -73,6 +73,19 @@ def test_what_one_process_has_asked_another_reads_in_redis(make: Make) -> None:
     assert asked(second) == []
 
 
+def test_what_is_removed_from_redis_is_asked_for_again_soon(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make(answers=rules())
+    monkeypatch.setattr(middleware, "RECALLED_SECONDS", 0.0)
+    assert ask(made, f"{A}/private") == ["robots-disallowed"]
+
+    made.frontier.client.delete(made.frontier.shared_key("robots", A))
+    made.engine.answers = rules(b"")
+
+    assert ask(made, f"{A}/private") == [""]
+
+
 def test_an_answer_holds_in_this_process_until_it_is_old(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     made = make(answers=rules())
     read, get = list[str](), RobotsCache.get

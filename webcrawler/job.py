@@ -6,7 +6,6 @@ import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from math import inf
 from pathlib import Path
 from typing import ClassVar, Self
@@ -20,7 +19,6 @@ from webcrawler.scope import ALL, expand, is_in_domains
 
 MOST = 10**12 - 1  # pages
 AGENTS_MAX = 64
-PROBE = "-no-such-page"  # ends the path of a URL that cannot exist
 REFRESH = ("no", "once", "yes", "only")
 
 
@@ -180,18 +178,6 @@ def _parts(text: str, what: str) -> list[tuple[str, str]]:
             f"there is no {what} in {text[:200]!r}: write {what},{what} or @FILE, with one {what} a line"
         )
     return parts
-
-
-def probe_link(server: str) -> Link:
-    """A URL of the server that cannot exist; what it answers is known as "not found" from then on."""
-    name = blake2b(server.encode(), digest_size=8).hexdigest()
-    link = seed_link(f"{server}/{name}{PROBE}")
-    return link._replace(request=json.dumps({"kind": "probe"}))
-
-
-def is_probe(lease: Lease) -> bool:
-    """Is it fetched to see how its server says that a page is not there?"""
-    return bool(lease.request) and json.loads(lease.request).get("kind") == "probe"
 
 
 def _lines(file: Path, what: str) -> list[tuple[str, str]]:

@@ -14,8 +14,8 @@ from whoosh.index import open_dir
 
 from webcrawler.archive.pages import record_at
 from webcrawler.errors import WebcrawlerError
-from webcrawler.job import PROBE
 from webcrawler.records import Place
+from webcrawler.urls import NO_SUCH_PAGE
 
 LAST = """
     SELECT s.name || u.path, f.reason FROM fetches f
@@ -52,7 +52,7 @@ def judge(folder: Path, truth: Truth, states: dict[str, Any]) -> Verdict:
     with closing(sqlite3.connect(f"file:{folder}/catalog.sqlite?mode=ro", uri=True)) as catalog:
         last = dict(catalog.execute(LAST).fetchall())
         rows = catalog.execute(DOCUMENTS).fetchall()
-    probes = [url for url in last if url.endswith(PROBE)]  # one of each server whose documents were checked
+    probes = [url for url in last if url.endswith(NO_SUCH_PAGE)]  # one of each server that was checked
     expected |= {url: {"not-found"} for url in probes}
     documents = Counter(row[0] for row in rows)
     searchable = {row[0] for row in rows if not row[1]} - truth.noindex

@@ -37,7 +37,6 @@ PAUSE_MAX_SECONDS = 5.0  # between tries of a disk or a Redis that is away: work
 # Outcomes of a page that is there.
 DOCUMENTS = frozenset({"done/document", "done/duplicate", "done/noindex", "done/not-modified"})
 CHECKED = "checked/"  # begins the outcomes of checks
-SITEMAP = "done/sitemap"
 LOST = ("failed/", "quarantined")
 BODY_BYTES = 16 * 2**20  # of one batch; memory holds about twice that, with the texts
 BODY_BYTES_WAITING = 2 * BODY_BYTES
@@ -51,7 +50,7 @@ class Batch:
         catalog: opens the catalog, called in the thread.
         settled: called in the thread with the leases of a batch that is durable and decided, and what came of
             each, as the frontier counts it; "retry/REASON" when it is to be tried again, "stale" when
-            somebody else holds it by now. Of checks "checked/" and what `_told` says.
+            somebody else holds it by now. Of checks of documents "checked/" and what `_told` says.
         reports: of downloads that are over; told before what came of them.
         broken: called in the thread with the error by which it ends: of ours, or of Redis.
         revive: called when something does not answer, before the next try.
@@ -205,7 +204,7 @@ class Batch:
         if suspects := self._familiar.suspects(pages):
             self._until_done(lambda: self._suspect(suspects))
         sys.audit("webcrawler.batch.settled")
-        checks = [entry for entry in entries if entry.fetch.lease.was not in ("", SITEMAP)]
+        checks = [entry for entry in entries if entry.fetch.lease.was in DOCUMENTS]
         told = {entry.fetch.lease: _told(entry, verdict) for entry in checks}
         is_open = ("retry/", "stale")
         settled = [(one, how if how.startswith(is_open) else told.get(one, how)) for one, how in outcomes]

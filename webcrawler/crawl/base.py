@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 AWAY = "%s gives no good answer (%s): its URLs wait for it, and lose no try"
-LONG_AWAY = "%s gives no good answer (%s): what is asked of it fails now; `-a refresh=once` asks again"
+LONG_AWAY = (
+    "%s gives no good answer (%s): what is asked of it fails now; "
+    "`scrapy frontier again` or `-a refresh=once` asks again"
+)
 
 
 def is_crawl(crawler: Crawler) -> bool:

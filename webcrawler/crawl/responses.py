@@ -12,7 +12,7 @@ from scrapy.http import Response
 from webcrawler import clock, urls
 from webcrawler.errors import BadUrl
 from webcrawler.frontier import Report
-from webcrawler.job import is_probe, is_sitemap
+from webcrawler.job import is_sitemap
 from webcrawler.records import Lease, Link
 
 SLOW_DOWN = frozenset({429, 503})
@@ -63,7 +63,7 @@ def reason_of(
         # In place of a sitemap HTML is a page like any other, unless only its type says that it is HTML.
         if is_sitemap(lease) and (kind != HTML or begins_as_sitemap(response.body, content_type)):
             return "done", "sitemap", False
-        if good and is_probe(lease):
+        if good and urls.is_probe(lease.url):
             return "done", "probe", False
         return ("done", "document", False) if good else ("failed", "not-indexable", False)
     if status == 304:

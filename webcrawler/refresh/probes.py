@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
+from webcrawler import urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.frontier import Again, Frontier
-from webcrawler.job import probe_link
 
 PATIENCE_SECONDS = 60.0  # for which documents of a server wait for its answer
 
@@ -23,8 +23,7 @@ class Probes:
         """Those of these servers, by number, that have not answered yet; asks those that were not asked."""
         names = self._catalog.checks.unprobed(sorted(servers - self._known))
         if new := [number for number in names if number not in self._asked]:
-            links = [probe_link(names[number]) for number in new]
-            self._frontier.again([Again(link.url, "", link.request) for link in links])
+            self._frontier.again([Again(urls.probe(names[number]), "") for number in new])
             self._asked |= dict.fromkeys(new, time.monotonic())
         too_long = time.monotonic() - PATIENCE_SECONDS
         waiting = [number for number in names if self._asked[number] > too_long]

@@ -3,14 +3,15 @@
 `resolve` turns what a page or a person wrote into the spelling that is fetched, `canonical` turns that into
 the one form by which a URL is known, `url_id` into 64 bits. `outlink` does all of it for a parser.
 `registrable_domain` and `path_prefix` name the groups that budgets are kept for, `AddressRules` says which
-addresses may be connected to, `Mirrors` what is a copy of what. Check and fetch both use these functions, so
-they cannot disagree about a host.
+addresses may be connected to, `Mirrors` what is a copy of what, `probe` what cannot exist. Check and fetch
+both use these functions, so they cannot disagree about a host.
 """
 
 from webcrawler.urls._canonical import canonical, url_id
 from webcrawler.urls._groups import path_prefix, registrable_domain
 from webcrawler.urls._mirrors import Mirrors
 from webcrawler.urls._outlink import DOCUMENTS, MAX_LENGTH, Target, ending, gopher_item, is_at, outlink
+from webcrawler.urls._probe import NO_SUCH_PAGE, is_probe, probe
 from webcrawler.urls._resolve import DEFAULT_PORTS, UnfetchableUrl, host_and_port, resolve, server, split
 from webcrawler.urls.addresses import AddressRules, is_address
 
@@ -18,6 +19,7 @@ __all__ = [
     "DEFAULT_PORTS",
     "DOCUMENTS",
     "MAX_LENGTH",
+    "NO_SUCH_PAGE",
     "AddressRules",
     "Mirrors",
     "Target",
@@ -28,8 +30,10 @@ __all__ = [
     "host_and_port",
     "is_address",
     "is_at",
+    "is_probe",
     "outlink",
     "path_prefix",
+    "probe",
     "registrable_domain",
     "resolve",
     "server",

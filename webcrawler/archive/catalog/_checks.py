@@ -15,9 +15,18 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-FIRST_TRIES_DAYS = (1, 7, 30)  # after which a URL that is gone is asked for once more, each time
 DAY_SECONDS = 86400.0
-
+# After which what is gone or has failed is asked for once more, each time. Runs with `refresh=once` do not
+# wait for the first three; for the others a URL that was not found waits twice as long.
+TRIES_DAYS = (1, 7, 30, 60, 120, 240)
+FIRST = 3
+_WAITS = " ".join(f"WHEN {tries} THEN {days * DAY_SECONDS}" for tries, days in enumerate(TRIES_DAYS))
+_GONE = f"""
+    SELECT g.number, g.since, g.tries, f.fetched, g.since + CASE g.tries {_WAITS} END
+           * CASE WHEN g.tries >= {FIRST} AND f.found = 0 THEN 2 ELSE 1 END AS due
+    FROM gone g JOIN fetches f ON f.number = g.number AND f.fetched = (
+        SELECT fetched FROM fetches WHERE number = g.number AND NOT retry
+        ORDER BY token DESC, fetched DESC LIMIT 1)"""
 
 OUTCOME = f"""CASE WHEN changed AND NOT found THEN 'gone' WHEN changed THEN 'changed'
     WHEN changed IS NULL AND reason IN {(*sorted(GONE),)}
@@ -168,12 +177,9 @@ class Checks:
 
         None: it did not, or never.
         """
-        query = "SELECT since, tries FROM gone WHERE number = (SELECT number FROM ids WHERE id = ?)"
-        row = self._db.execute(query, (url_id(url),)).fetchone()
-        if row is None:
-            return None, None
-        since, tries = row
-        return since, since + FIRST_TRIES_DAYS[tries] * DAY_SECONDS if tries < len(FIRST_TRIES_DAYS) else None
+        query = f"SELECT since, due FROM ({_GONE}) WHERE number = (SELECT number FROM ids WHERE id = ?)"
+        since, due = self._db.execute(query, (url_id(url),)).fetchone() or (None, None)
+        return since, due
 
     def audits(self, since: float) -> list[tuple[int, int]]:
         """The documents drawn at random since then: page number, and 1 where one had changed, else 0."""
@@ -200,16 +206,24 @@ class Checks:
         """URLs that failed, or whose document was removed, and that are due once more, the oldest first.
 
         Args:
-            since: what failed for a reason that may pass is due, too, if it was not fetched since then.
+            since: what has its first tries left is due, too, if it was not fetched since then.
         """
-        waits = " ".join(f"WHEN {n} THEN {days * DAY_SECONDS}" for n, days in enumerate(FIRST_TRIES_DAYS))
         query = f"""
-            SELECT number FROM gone
-            WHERE tries < {len(FIRST_TRIES_DAYS)} AND (since > ?1 OR since + CASE tries {waits} END <= ?1 OR (
-                SELECT f.found IS NULL AND f.fetched NOT BETWEEN ?2 AND ?1 FROM fetches f
-                WHERE f.number = gone.number AND NOT f.retry ORDER BY f.token DESC, f.fetched DESC LIMIT 1))
+            SELECT number FROM ({_GONE})
+            WHERE due IS NOT NULL
+                AND (due <= ?1 OR since > ?1 OR (tries < {FIRST} AND fetched NOT BETWEEN ?2 AND ?1))
             ORDER BY since LIMIT ?3"""
         return [number for (number,) in self._db.execute(query, (now, since, limit))]
+
+    def failing_seeds(self, limit: int) -> list[tuple[str, str]]:
+        """URLs that have failed, of which no page and no sitemap tells, with the reason; the oldest first."""
+        query = f"""
+            SELECT s.name || u.path, f.reason
+            FROM (SELECT number, fetched FROM ({_GONE}) ORDER BY since LIMIT 1000) JOIN fetches f
+            USING (number, fetched) JOIN urls u USING (number) JOIN servers s ON s.number = u.server
+            WHERE NOT EXISTS (SELECT 1 FROM inlinks WHERE inlinks MATCH u.number)
+              AND u.number NOT IN (SELECT number FROM signs) AND u.{COLLECTED} LIMIT ?"""
+        return list(self._db.execute(query, (limit,)))
 
     def due(self, numbers: Sequence[int], documents: bool = True) -> list[Due]:
         """What checks of these pages need, in this order.

@@ -14,7 +14,7 @@ import msgpack
 
 from webcrawler.records import Document, Entry, Lease, Link, Place, Section, Text
 from webcrawler.text import content
-from webcrawler.urls import MAX_LENGTH
+from webcrawler.urls import MAX_LENGTH, is_probe
 
 ZLIB_LEVEL = 1
 # By the first byte of a string in msgpack: how many bytes hold its length. Others are below 32 bytes long.
@@ -98,7 +98,7 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
         1 if "headers" in asked else 0 if "whole" in asked else None,
         spelling_of(fetch.lease),
         entry.canonical or None,
-        asked.get("kind") == "probe",
+        is_probe(fetch.lease.url),
         sha1(" ".join(words).encode(), usedforsecurity=False).digest() if words and is_compared else None,
         found is not None,
     )
@@ -138,7 +138,7 @@ def _found(entry: Entry) -> bool | None:
 def named(entry: Entry) -> Iterable[Link]:
     """All URLs that get a page number with this one, the target of a redirect first."""
     target = entry.fetch.target
-    if entry.fetch.reason == "probe":
+    if is_probe(entry.fetch.lease.url):
         return ()
     if entry.fetch.reason == "sitemap":
         return [link for link in entry.links if not link.refused and link.id != entry.fetch.lease.id]

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from webcrawler.archive.catalog._database import URL, IntArray, as_json, columns
+from webcrawler.archive.catalog._database import SPELLED, URL, IntArray, as_json, columns
 from webcrawler.archive.catalog._rows import PastFetch, past_fetch
 from webcrawler.urls import url_id
 
@@ -133,6 +133,22 @@ class Fetches:
             ORDER BY f.token DESC, f.fetched DESC LIMIT 1"""
         row = self._db.execute(query, (url_id(url),)).fetchone()
         return past_fetch(row) if row else None
+
+    def failing(self, url: str) -> list[tuple[str, str, str]]:
+        """Which of a canonical URL and those that it redirects to have failed: URL, spelling and outcome.
+
+        No documents: what is known of these is kept.
+        """
+        query = f"""
+            WITH RECURSIVE way (number, hops) AS (
+                SELECT number, 0 FROM ids WHERE id = ?
+                UNION SELECT l.target, hops + 1 FROM way JOIN links l ON l.source = way.number
+                WHERE l.rel = 'redirect' AND hops < 10)
+            SELECT s.name || u.path, {SPELLED}, rtrim(f.state || '/' || f.reason, '/')
+            {URL} JOIN fetches f ON f.number = u.number AND f.fetched = (
+                SELECT fetched FROM fetches WHERE number = u.number ORDER BY token DESC, fetched DESC LIMIT 1)
+            WHERE u.number IN (SELECT number FROM way) AND f.state <> 'done' AND NOT {DOCUMENT}"""
+        return list(self._db.execute(query, (url_id(url),)))
 
     def made(self, ids: Collection[int]) -> set[tuple[int, float]]:
         """When these URLs were fetched: pairs of a URL id and a time."""

@@ -40,6 +40,7 @@ T = TypeVar("T")
 REDIRECTS_MAX = 5  # RFC 9309 2.3.1.2: at least five
 DOWNLOAD_MAX = 64 * 2**20  # bytes, also when inflated; the download is stopped long before
 SERVERS_MAX = 10_000  # kept in this process; the others are in Redis
+RECALLED_SECONDS = 300.0  # until Redis is asked again, where `frontier again` may have removed it
 RULES_MAX = 500_000  # kept in this process, about 100 MB
 
 
@@ -139,7 +140,7 @@ class RobotsMiddleware:
         if robots.rules:
             self._crawl.take_sitemaps(server, robots.rules.sitemaps)
         self._rules_kept += robots.rules.size if robots.rules else 0
-        return replace(robots, body=b""), asked + robots.until - now
+        return replace(robots, body=b""), asked + min(robots.until - now, RECALLED_SECONDS)
 
     def _slow_down(self, asked: str, robots: Robots, now: float) -> None:
         """Tell the frontier of a Crawl-delay, or when a server that was not reached may be asked again."""

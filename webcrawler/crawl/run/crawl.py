@@ -8,6 +8,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -29,7 +30,7 @@ from webcrawler.crawl.run.logins import Logins
 from webcrawler.crawl.run.lost import LOST
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.rules import LinkRules
-from webcrawler.crawl.run.seeds import Seeds
+from webcrawler.crawl.run.seeds import SHOWN, Seeds
 from webcrawler.crawl.run.sitemaps import Sitemaps
 from webcrawler.crawl.run.stores import Stores
 from webcrawler.crawl.run.watch import Watch
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 UNREAD = 8  # pages on their way for an ordering that learns, and one more for every eight documents
 AGENTS = "AGENTS"  # not one of our settings: where the command puts what it has started
+FAILING = "seeds that have failed: %s; name them again, or run `scrapy frontier again URL`, to try once more"
 NOTHING = "nothing was crawled: all seeds have failed; `scrapy frontier explain URL` says why"
 REFRESHER_NEEDS = (
     *("FRONTIER_DELAY", "REFRESH_SHARE", "REFRESH_POLICY", "REFRESH_AT_LEAST", "REFRESH_AT_MOST"),
@@ -193,10 +195,16 @@ class Crawl(Worker):
                     self.crawler.stats.inc_value(name, number)
 
     def _say_if_nothing(self) -> None:
-        if not self.outcomes.documents and self.stores.ask(self.seeds.have_failed):
+        if self.job.is_search:
+            return
+        if failing := self.stores.ask(self.seeds.failing):
+            some = ", ".join(f"{url} ({reason})" for url, reason in [*failing.items()][:SHOWN])
+            more = f" and {len(failing) - SHOWN:,} more" if len(failing) > SHOWN else ""
+            logger.warning(FAILING, some + more)
+        if failing and not self.outcomes.documents and self.stores.ask(partial(self.seeds.are_all, failing)):
             logger.error(NOTHING)
             self.crawler.stats.set_value("webcrawler/nothing_crawled", True)
-        if self.job.refresh == "no" and not self.outcomes.fetches and not self.job.is_search:
+        if self.job.refresh == "no" and not self.outcomes.fetches:
             waiting = self.stores.ask(Catalog.count_documents)
             if waiting:
                 logger.warning(

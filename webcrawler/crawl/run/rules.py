@@ -78,6 +78,8 @@ class LinkRules:
 
     def apply_redirect(self, lease: Lease, link: Link) -> Link:
         """The same for where a page redirects to. From an original to its mirror, the mirror has the page."""
+        if urls.is_probe(lease.url):
+            return link._replace(refused="probe")
         found = self.apply(link)
         is_loop = found.id == lease.id != link.id
         return self._apply(link, self.scope.now()) if is_loop else found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.crawl.certificates import KINDS
@@ -22,14 +22,17 @@ ADVICE = {
     **dict.fromkeys(KINDS, "DOWNLOAD_VERIFY_CERTIFICATES=no fetches it all the same"),
     "blocked": "its server is blocked; `scrapy frontier unblock` permits it",
 }
-OTHERWISE = "`scrapy frontier explain` shows the answer"
+OTHERWISE = "see `scrapy frontier explain`"
+AFTERWARDS = ", then `scrapy frontier again` has it fetched"
+SHOWN = 3  # that are named at the end of a run
 
 
 class Seeds:
     """Follows seeds, and what they redirect to, through a run. For the event loop."""
 
     def __init__(self, links: Iterable[Link]) -> None:
-        self._leading_to = {link.url: [link.url] for link in links}  # seeds, by the URL that they lead to
+        self._named = [link.url for link in links]
+        self._leading_to = {url: [url] for url in self._named}  # seeds, by the URL that they lead to
         self._answers: dict[str, str] = {}  # by URL: the status or the error of its last fetch
 
     def fetched(self, fetch: Fetch) -> None:
@@ -45,16 +48,25 @@ class Seeds:
         """What came of a lease, as the batch tells it."""
         kind, _, reason = outcome.partition("/")
         is_first = kind == "retry" and not lease.tries
-        if lease.was or not (is_first or kind in ("failed", "quarantined")):
+        if lease.was.startswith("done/") or not (is_first or kind in ("failed", "quarantined")):
             return
-        ending = "it is tried again" if is_first else ADVICE.get(reason, OTHERWISE)
+        ending = "it is tried again" if is_first else ADVICE.get(reason, OTHERWISE) + AFTERWARDS
         for seed in self._leading_to.get(lease.url, ()):
             where = seed if seed == lease.url else f"{seed}, which leads to {lease.url},"
             answer = self._answers[lease.url]
             why = (reason or kind) + ("" if answer.startswith("Refused:") else f" ({answer})")
             logger.warning("the seed %s failed: %s; %s", where, why, ending)
 
-    def have_failed(self, catalog: Catalog) -> bool:
-        """Are there seeds, and has each of them failed, in this run or an earlier one?"""
-        last = [catalog.fetches.last(url) for url in self._leading_to]
-        return bool(last) and all(fetch is not None and fetch.state != "done" for fetch in last)
+    def failing(self, catalog: Catalog) -> dict[str, str]:
+        """Why seeds have failed, or what they lead to, in this run or an earlier one.
+
+        Where none were named: why URLs have failed that no page links to, as seeds of earlier runs do.
+        """
+        if not self._named:
+            return dict(catalog.checks.failing_seeds(SHOWN))
+        failing = ((seed, catalog.fetches.failing(seed)) for seed in self._named)
+        return {seed: found[0][2].removeprefix("failed/") for seed, found in failing if found}
+
+    def are_all(self, failing: Mapping[str, str], catalog: Catalog) -> bool:
+        """Did nothing come of any seed?"""
+        return len(failing) == len(self._named) if self._named else not catalog.count_documents()

@@ -15,7 +15,7 @@ from typing import IO, Any, TypeVar
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from webcrawler import connection, pace
+from webcrawler import connection, pace, urls
 from webcrawler.archive import RECALLED, Batch, Learnt, Settled, go_on, learn_spellings, recall, remember
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
@@ -35,9 +35,10 @@ from webcrawler.crawl.run.lost import begin, refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Again, Decisions, Frontier, Reports, maintenance, ordering
-from webcrawler.job import Job, probe_link, seed_link, sitemap_link
+from webcrawler.job import Job, seed_link, sitemap_link
 from webcrawler.metrics import CRAWL, SEARCH, Recorder
 from webcrawler.parsing import ParserPool
+from webcrawler.records import Link
 from webcrawler.scope import read, read_begun
 from webcrawler.settings import words_of
 from webcrawler.urls import AddressRules
@@ -154,7 +155,7 @@ class Stores:
         if not job.is_search:
             retry(lambda: maintenance.refuse(self.frontier, scope.refusal, scope.digest), revive)
         retry(self._begin_refresh, revive)
-        retry(self._read_misread_sitemaps, revive)
+        retry(lambda: self._try_again(links), revive)
         return knows
 
     def _end_checks(self, index_frontier: Frontier) -> None:
@@ -221,15 +222,20 @@ class Stores:
                     return ()
         return self.demo.seeds if self.demo else self._job.seeds
 
-    def _read_misread_sitemaps(self) -> None:
-        """Has sitemaps read that were fetched as pages, before anybody said what they are."""
-        if not (self._job.sitemaps and self._catalog.exists()):
+    def _try_again(self, named: Sequence[Link]) -> None:
+        """Has what a person names fetched at once if it failed in an earlier run, or what it leads to did.
+
+        So are sitemaps that were fetched as pages, before anybody said what they are.
+        """
+        if not (named and self._catalog.exists()):
             return
         with closing(Catalog(self._catalog)) as catalog:
-            given = [(link, catalog.fetches.last(link.url)) for link in map(sitemap_link, self._job.sitemaps)]
-        misread = [link for link, last in given if last and last.reason == "not-indexable"]
-        again = [Again(one.url, "failed/not-indexable", one.request, one.spelling) for one in misread]
-        self.frontier.again(again)
+            failing = [
+                Again(url, outcome, link.request, spelling)
+                for link in named
+                for url, spelling, outcome in catalog.fetches.failing(link.url)
+            ]
+        self.frontier.again(failing)
 
     def _remember(self, opened: ExitStack, mode: str) -> bool:
         """Lets what an ordering learns outlive this process; tells whether it knows something from before."""
@@ -303,8 +309,7 @@ def lock_folder(folder: Path) -> IO[str]:
 
 def _probe(frontier: Frontier, servers: Sequence[str]) -> int:
     """Asks servers for a path that cannot exist, each once; what they answer tells their soft 404s."""
-    links = map(probe_link, servers)
-    return frontier.again([Again(link.url, "", link.request) for link in links])
+    return frontier.again([Again(urls.probe(server), "") for server in servers])
 
 
 def _raise_file_limit() -> None:

@@ -6,8 +6,18 @@
 local now, turns, queued, ahead, unseen, met = now_ms(), by_turn(), 0, 0, {}, {}
 local number = tonumber(call('HGET', key('counts'), 'number') or 0)
 
--- Is a URL to be queued? `waits` is its score in its queue.
+-- What failed for want of a robots.txt is asked for with a new one, whatever is remembered of its server.
+local function ask_anew(server, was)
+  if string.find(was, '^failed/robots%-') then call('DEL', BASE .. 'robots:' .. server) end
+  if was == 'failed/robots-unreachable' then call('HDEL', server_of(server), 'next') end
+end
+
+-- Is a URL to be queued? `waits` is its score in its queue. What has failed and is to be tried again at a time is tried at once.
 local function is_due(server, path, id, was, waits)
+  if string.find(was, '^failed/') then
+    ask_anew(server, was)
+    call('ZADD', key('retry'), 'XX', now, server .. ' ' .. path)
+  end
   if waits or met[server .. path] or call('ZSCORE', key('retry'), server .. ' ' .. path) or call('HEXISTS', key('leases'), server .. path) == 1 then
     return false
   end
@@ -42,7 +52,6 @@ for _, group in ipairs(cmsgpack.unpack(ARGV[1])) do
         if before[i] ~= '' then
           call('HSET', key('again'), member, before[i])
           tally(before[i], -1)
-          if before[i] == 'failed/robots-unreachable' then call('DEL', BASE .. 'robots:' .. server) end -- it is asked for anew
         end
         if requests[i] ~= '' then call('HSET', key('request'), member, requests[i]) end
         if spellings[i] ~= '' then call('HSET', key('spelling'), member, spellings[i]) end

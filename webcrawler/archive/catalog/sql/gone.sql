@@ -6,14 +6,19 @@ WHERE number IN (SELECT number FROM batch WHERE (NOT fenced OR reason IN ('remov
 INSERT OR REPLACE INTO gone (number, since, tries)
 SELECT number, fetched, 0 FROM batch WHERE fresh AND NOT found AND checked IS NOT NULL;
 
--- What failed for a reason that may pass; sitemaps have times of their own.
+-- What has failed for now; sitemaps have times of their own.
 INSERT OR IGNORE INTO gone (number, since, tries)
 SELECT number, fetched, 0 FROM batch
 WHERE NOT fenced AND NOT retry AND state = 'failed' AND checked IS NULL AND NOT probe
   AND number NOT IN (SELECT number FROM sitemaps)
-  AND (reason IN ('unreachable', 'timeout', 'server-error', 'robots-unreachable') OR reason GLOB 'certificate-*');
+  AND (reason IN ('unreachable', 'timeout', 'server-error', 'not-found') OR reason GLOB 'robots-*' OR reason GLOB 'certificate-*');
 
 DELETE FROM gone WHERE number IN (SELECT number FROM batch WHERE fresh AND found);
+
+-- No page links to it any more: it is not asked for again.
+UPDATE gone SET tries = 99
+WHERE number IN (SELECT target FROM dropped)
+  AND NOT EXISTS (SELECT 1 FROM inlinks WHERE inlinks MATCH gone.number);
 
 -- A changed page links to it anew: it is due at once.
 UPDATE gone SET since = 0, tries = 0
