@@ -35,6 +35,13 @@ def test_a_difference_that_changes_its_sign_is_none() -> None:
     assert found.shown().startswith("none [-")
 
 
+def test_a_difference_in_each_of_five_trials_asks_for_more_of_them() -> None:
+    found = difference({n: 5.0 + n for n in range(5)}, dict.fromkeys(range(5), 3.0))
+
+    assert found.p == pytest.approx(2 / 2**5, abs=0.01)  # however large they are
+    assert found.shown().startswith("too few crawls [+")
+
+
 def test_trials_are_paired_and_others_left_out() -> None:
     found = difference({1: 10.0, 2: 20.0, 3: 99.0}, {1: 9.0, 2: 19.0, 4: 0.0})
 

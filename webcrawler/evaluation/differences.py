@@ -50,9 +50,15 @@ class Difference(NamedTuple):
         return self.p is None or self.p < SURE
 
     def shown(self) -> str:
-        """Where it may be chance: the interval alone, in which the difference lies if there is one."""
-        shown = self.mean.shown("+")
-        return shown if self.is_sure else "none " + shown.partition(" ")[2]
+        """Where it may be chance: the interval alone, in which the difference lies if there is one.
+
+        An interval without 0 says that there is one: then more trials would show it.
+        """
+        shown, (_, low, high, _) = self.mean.shown("+"), self.mean
+        if self.is_sure or low is None or high is None:
+            return shown
+        word = "none" if low <= 0 <= high else "too few crawls"
+        return f"{word} {shown.partition(' ')[2]}"
 
     def as_json(self) -> dict[str, Any]:
         return {**self.mean.as_json(), "p": _rounded(self.p)}

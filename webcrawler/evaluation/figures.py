@@ -160,7 +160,8 @@ VALUES: dict[str, tuple[str, Value]] = {
 }
 LEGEND = (
     "[ ]: 95 % interval over seeds, or over starts in rows of all. Differences are of the same seeds and "
-    f'starts; "none": a paired test cannot tell it from chance (p ≥ {SURE}).'
+    f'starts; "none": a paired test cannot tell it from chance (p ≥ {SURE}), nor where it says '
+    '"too few crawls", but there the interval lies on one side of 0.'
 )
 
 
