@@ -57,6 +57,7 @@ PARTS = {  # pages whose Python is part of a project, and what runs it
     "README.md": "test_dropin.py has this setting",
     "docs/how-to/use-the-frontier-in-your-own-spider.md": "its commands write this setting",
     "docs/how-to/come-from-scrapy-redis.md": "test_takeover.py has this setting",
+    "docs/how-to/pages-made-by-javascript.md": "a browser; test_kept.py keeps what it is told",
     "docs/how-to/add-an-ordering.md": "test_each_ordering_of_the_documentation_crawls",
 }
 NUCLEIC = "http://127.0.0.1:18088/nucleic-acids/"  # of the demo web

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -147,6 +149,7 @@ def test_a_fingerprinter_of_the_project_decides_alone() -> None:
         '{"meta": {"x": {"!item": ["subprocess:Popen", {"args": "ls"}]}}}',
         '{"meta": {"x": {"!item": ["os:system", {}]}}}',
         '{"meta": {"x": {"!what": []}}}',
+        '{"meta": {"x": {"!page-method": ["click", {"!tuple": []}, {}]}}}',
         '{"callback": "gone"}',
         '{"callback": "name"}',
     ],
@@ -154,6 +157,41 @@ def test_a_fingerprinter_of_the_project_decides_alone() -> None:
 def test_nothing_is_imported_or_called_that_is_no_item_request_or_method(text: str) -> None:
     with pytest.raises(ValueError):
         KEEPER.request(Lease(1, URL, URL, "http://a.example", 1, request=text))
+
+
+class PageMethod:
+    """As that of scrapy-playwright, which is not installed here."""
+
+    __module__ = "scrapy_playwright.page"
+
+    def __init__(self, method: str, *args: object, **kwargs: object) -> None:
+        self.method, self.args, self.kwargs, self.result = method, args, kwargs, None
+
+
+@pytest.fixture
+def playwright(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scrapy_playwright.page", SimpleNamespace(PageMethod=PageMethod))  # type: ignore[arg-type]
+
+
+def test_what_a_browser_is_told_to_do_with_a_page_comes_back(playwright: None) -> None:
+    method = PageMethod("wait_for_selector", "div.quote", timeout=5)
+
+    (found,) = kept(Request(URL, meta={"playwright": True, "playwright_page_methods": [method]})).meta[
+        "playwright_page_methods"
+    ]
+
+    assert type(found) is PageMethod
+    assert vars(found) == vars(method)
+
+
+def test_a_function_that_a_browser_would_call_is_not_kept(playwright: None) -> None:
+    with pytest.raises(NotKept, match="a function"):
+        KEEPER.link(Request(URL, meta={"x": PageMethod(lambda page: None)}), "")  # type: ignore[arg-type]
+
+
+def test_a_browser_is_told_no_name_that_is_not_public(playwright: None) -> None:
+    with pytest.raises(ValueError, match="page-method"):
+        restored({"!page-method": ["__class__", {"!tuple": []}, {}]})
 
 
 # ---- values

@@ -11,7 +11,7 @@ from scrapy import Request, Spider
 
 from webcrawler import urls
 from webcrawler.crawl.dropin.identity import Key
-from webcrawler.crawl.dropin.values import loaded, plain, restored
+from webcrawler.crawl.dropin.values import loaded, name_of, plain, restored
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.records import Lease, Link
 
@@ -106,7 +106,7 @@ class Keeper:
                     advice = "pass text, numbers, lists, dicts or items"
                     raise NotKept(f"{name} holds {error}; {advice}") from None
         if type(request) is not Request:
-            kept["class"] = f"{type(request).__module__}:{type(request).__qualname__}"
+            kept["class"] = name_of(type(request))
         return kept
 
     def _name(self, function: Callable[..., Any], role: str) -> str:

@@ -1,7 +1,7 @@
 """Python values as JSON and back, faithfully; what JSON has no type for is tagged: {"!tuple": [1, 2]}.
 
-No pickle: whoever can write to Redis must not run code. Of classes, only items are made, and only such as are
-loaded already.
+No pickle: whoever can write to Redis must not run code. Of classes, only items are made, and what tells the
+browser of scrapy-playwright which method of a page to call; and only such as are loaded already.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import sys
 from typing import Any
 
 from itemadapter import ItemAdapter
+
+PAGE_METHOD = "scrapy_playwright.page:PageMethod"
 
 
 def plain(value: Any) -> Any:
@@ -33,8 +35,9 @@ def plain(value: Any) -> Any:
         case tuple() | set() | frozenset() if type(value) in (tuple, set, frozenset):
             return {f"!{type(value).__name__}": [plain(one) for one in value]}
         case _ if ItemAdapter.is_item(value):
-            kind = type(value)
-            return {"!item": [f"{kind.__module__}:{kind.__qualname__}", plain(dict(ItemAdapter(value)))]}
+            return {"!item": [name_of(type(value)), plain(dict(ItemAdapter(value)))]}
+        case _ if name_of(type(value)) == PAGE_METHOD:
+            return {"!page-method": [plain(value.method), plain(value.args), plain(value.kwargs)]}
     raise TypeError(f"a {type(value).__name__}")
 
 
@@ -62,6 +65,10 @@ def restored(value: Any) -> Any:
             if kind is None or not ItemAdapter.is_item_class(kind):
                 raise ValueError(f"{name} is not an item class of this project; is it renamed?")
             return kind(**restored(fields))
+        case {"!page-method": [str(method), args, kwargs]} if method[:1] != "_" and (
+            kind := loaded(PAGE_METHOD)
+        ):
+            return kind(method, *restored(args), **restored(kwargs))
         case dict():
             if unknown := [key for key in value if key[:1] == "!"]:
                 raise ValueError(f"no such kind of value: {unknown[0]}")
@@ -69,8 +76,13 @@ def restored(value: Any) -> Any:
     return value
 
 
+def name_of(kind: type) -> str:
+    """Return "module:Class.Inner", by which `loaded` finds it."""
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
 def loaded(name: str) -> type | None:
-    """The class of that name, "module:Class.Inner", if its module is loaded: nothing is imported."""
+    """The class of that name if its module is loaded: nothing is imported."""
     module, _, path = name.partition(":")
     found: Any = sys.modules.get(module)
     for part in path.split("."):
