@@ -149,6 +149,29 @@ def in_any_order(items: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(item, sort_keys=True) for item in items)
 
 
+# ---- settings that are wrong
+
+
+@pytest.mark.parametrize(
+    ("setting", "line"),
+    [
+        ({"FRONTIER_DELAY": "abc"}, "FRONTIER_DELAY=abc is not valid: seconds, from 0"),
+        ({"FRONTIER_DELY": "3"}, "there is no setting FRONTIER_DELY; is FRONTIER_DELAY meant?"),
+        ({"FRONTIER_MODE": "nosuch"}, "unknown mode 'nosuch': choose one of adaptive"),
+        ({"REDIS_URL": "redis://127.0.0.1:1/0"}, "Redis at redis://127.0.0.1:1/0 does not answer"),
+    ],
+    ids=["value", "name", "mode", "Redis"],
+)
+def test_a_wrong_setting_ends_the_command_with_one_line(
+    ended: Start, setting: dict[str, str], line: str
+) -> None:
+    run = ended("quotes", "-a", "site=http://127.0.0.1:1", status=2, **setting)
+
+    [told] = [said for said in run.log.splitlines() if "] ERROR: " in said]
+    assert f"ERROR: {line}" in told
+    assert run.log.endswith(f"{told}\n")
+
+
 # ---- the same items as with plain Scrapy
 
 
@@ -624,7 +647,7 @@ def test_by_default_urls_are_told_apart_as_in_scrapy_and_another_identity_is_ref
     run = ended("spellings", "-a", f"site={site.url}")
 
     assert len(run.items) == 5  # the start, and four of the six spellings
-    refused = ended("spellings", "-a", f"site={site.url}", FRONTIER_IDENTITY="canonical", status=1)
+    refused = ended("spellings", "-a", f"site={site.url}", FRONTIER_IDENTITY="canonical", status=2)
     assert "was made with FRONTIER_IDENTITY=scrapy: set it so" in refused.log
     canonical = {"FRONTIER_IDENTITY": "canonical", "SCHEDULER_FLUSH_ON_START": 1}
     anew = ended("spellings", "-a", f"site={site.url}", **canonical)

@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 
 from webcrawler import settings
 from webcrawler.crawl.dropin.options import options
-from webcrawler.settings import REMOVED, SETTINGS, complaint, removed
+from webcrawler.settings import REMOVED, SETTINGS, complaint, removed, unknown
 
 AS_JSON = """
 import json
@@ -141,6 +141,23 @@ def test_log_of_a_spider_of_others_says_it_too(caplog: pytest.LogCaptureFixture)
         options(Settings({"FRONTIER_SLOW": 9}), "mine")
 
     assert caplog.messages == [f"FRONTIER_SLOW is not a setting any more: {REMOVED['FRONTIER_SLOW']}"]
+
+
+# What never was one
+
+
+def test_a_name_that_is_no_setting_is_told_with_the_one_that_is_meant() -> None:
+    assert unknown({"FRONTIER_DELAY": 1, "FRONTIER_SLOW": 1, "FRONT": 1, "DOWNLOAD_DELAY": 1}) == ""
+    assert unknown({"FRONTIER_TRYES": 1}) == "there is no setting FRONTIER_TRYES; is FRONTIER_TRIES meant?"
+
+
+def test_a_crawl_with_such_a_name_is_refused_in_one_line(tmp_path: Path) -> None:
+    said = command("crawl", "-s", "FRONTIER_DELY=9", folder=tmp_path)
+
+    assert (said.status, said.err) == (
+        2,
+        "error: there is no setting FRONTIER_DELY; is FRONTIER_DELAY meant?\n",
+    )
 
 
 @pytest.mark.parametrize(

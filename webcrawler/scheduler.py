@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, TypeVar
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.core.scheduler import Scheduler as ScrapyScheduler
+from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro
 
 from webcrawler import pace
 from webcrawler.connection import RedisError, attempt, is_passing, retry
 from webcrawler.crawl.dropin import SpiderWorker, Worker, is_crawl
+from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.frontier import Again, Calls, inspect
 from webcrawler.records import Lease
 
@@ -69,7 +71,15 @@ class Scheduler(BaseScheduler):
         return cls(crawler, worker or SpiderWorker.from_crawler(crawler))
 
     def open(self, spider: Spider) -> None:
-        self._worker.open(spider)
+        """Under a command of Scrapy's, what is set wrongly ends it with one line; programs get the error."""
+        try:
+            self._worker.open(spider)
+        except WebcrawlerError as error:
+            is_command = "scrapy.cmdline" in sys.modules and is_asyncio_available()  # Twisted would catch it
+            if not (is_command and isinstance(self._worker, SpiderWorker)):
+                raise
+            logger.error("%s", error)
+            sys.exit(2 if isinstance(error, BadInput) else 1)
         # The setting stays as it was set; a downloader of the project's own may have no such limit.
         self._crawler.engine.downloader.total_concurrency = self._worker.leases.downloads.scrapy_limit
         if not isinstance(self._worker, SpiderWorker):  # whose requests are not kept with what is set aside

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -294,8 +295,8 @@ DOWNLOAD_WARNSIZE = 0
 COOKIES_ENABLED = False
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # runs any Python that it is sent
-# A terminal has the live line, and only what needs attention beside it.
-LOG_LEVEL = os.environ.get("LOG_LEVEL") or ("WARNING" if sys.stderr.isatty() else "INFO")
+# What needs attention: a terminal has the live line beside it, the mail of a timer one line at the end.
+LOG_LEVEL = os.environ.get("LOG_LEVEL") or "WARNING"
 FEED_EXPORT_ENCODING = "utf-8"
 
 # ---- What is checked
@@ -400,6 +401,15 @@ def removed(settings: Container[object]) -> list[str]:
         for name, instead in REMOVED.items()
         if name in settings or name in os.environ
     ]
+
+
+def unknown(settings: Iterable[str]) -> str:
+    """Say of the first setting that begins like one of ours and is none which is meant; "" without any."""
+    known = {*SETTINGS, *REMOVED}
+    for name in settings:
+        if name.startswith("FRONTIER_") and name not in known:
+            return f"there is no setting {name}; is {get_close_matches(name, SETTINGS, 1, 0)[0]} meant?"
+    return ""
 
 
 def _end_in_one_line(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

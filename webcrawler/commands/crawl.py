@@ -31,7 +31,7 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, check_log, maintenance, ordering
 from webcrawler.job import Job, read_patterns
 from webcrawler.realtime import RealtimeJob, journal
-from webcrawler.settings import SETTINGS, complaint, words_of
+from webcrawler.settings import SETTINGS, complaint, unknown, words_of
 from webcrawler.urls import AddressRules, Mirrors
 
 BROKEN = ("batch_failed", "forms_failed", "machine_failed", "refresher_failed", "scheduler_failed")
@@ -105,7 +105,7 @@ class Crawl(Command, BaseRunSpiderCommand):
             raise Unavailable(failure or f"{failed}: the log says more; the same command goes on")
         if search:
             search.conclude()
-        elif told := checks_told(crawler.stats.get_stats()):
+        elif job and (told := told_at_end(crawler.stats.get_stats(), has_line=sys.stderr.isatty())):
             print(told, file=sys.stderr)
 
     def _leave_out(self, spider: type[Spider]) -> None:
@@ -181,6 +181,8 @@ class Crawl(Command, BaseRunSpiderCommand):
 
     def _check_settings(self) -> None:
         """Raises BadInput: one is not valid, or a file that one names cannot be written."""
+        if why := unknown(self.project):
+            raise BadInput(why)
         for name in SETTINGS:
             if why := complaint(name, self.project[name]):
                 raise BadInput(why)
@@ -222,8 +224,8 @@ class Crawl(Command, BaseRunSpiderCommand):
         return held
 
 
-def checks_told(stats: Mapping[str, Any]) -> str:
-    """What the checks of a crawl told, in one line; "" where it made none."""
+def told_at_end(stats: Mapping[str, Any], *, has_line: bool) -> str:
+    """What a crawl brought, in one line; "" where the live line has said it all: no checks were made."""
     found = Counter[str]()
     for name, number in stats.items():
         before, _, kind = name.rpartition("/")
@@ -231,7 +233,11 @@ def checks_told(stats: Mapping[str, Any]) -> str:
             found["unchanged" if kind == "not-modified" else kind] += number
     new = sum(stats.get(f"webcrawler/{outcome}", 0) for outcome in DOCUMENTS)
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(found.items()))
-    return f"checked {sum(found.values()):,} documents: {kinds}; {new:,} new" if found else ""
+    if found:
+        return f"checked {sum(found.values()):,} documents: {kinds}; {new:,} new"
+    failed = sum(number for name, number in stats.items() if name.startswith("webcrawler/failed/"))
+    ended = stats.get("finish_reason")
+    return "" if has_line else f"crawled {new:,} new documents, {failed:,} URLs failed; ended: {ended}"
 
 
 class _RealtimeSearch:

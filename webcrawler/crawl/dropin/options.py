@@ -10,7 +10,7 @@ from scrapy.settings import BaseSettings
 
 from webcrawler.connection import remote
 from webcrawler.errors import BadInput
-from webcrawler.settings import SETTINGS, complaint, removed
+from webcrawler.settings import SETTINGS, complaint, removed, unknown
 
 logger = logging.getLogger(__name__)
 
@@ -34,8 +34,10 @@ def options(settings: BaseSettings, spider: str) -> BaseSettings:
     """All our settings as they hold for that spider, and those of a Redis.
 
     Raises:
-        BadInput: a value is not valid.
+        BadInput: a value is not valid, or a name.
     """
+    if why := unknown(settings):
+        raise BadInput(why)
     for line in removed(settings):
         logger.warning("%s", line)
     found: dict[str, Any] = {}

@@ -40,6 +40,7 @@ from webcrawler.crawl.outages import Blame
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Leased, Report, inspect, maintenance, ordering
 from webcrawler.records import Lease, Link
+from webcrawler.settings import is_yes
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -100,7 +101,7 @@ class SpiderWorker(Worker):
             identity = identity_of(settings["FRONTIER_IDENTITY"], fingerprinter)
             name, mode = settings["FRONTIER_NAME"], settings["FRONTIER_MODE"]
             retry(lambda: release_dead_workers(self.connection, name), self.connection.revive)
-            if self.crawler.settings.getbool("SCHEDULER_FLUSH_ON_START"):
+            if is_yes(self.crawler.settings.get("SCHEDULER_FLUSH_ON_START", False)):
                 maintenance.clear(Frontier(self.connection.client, ordering(mode), name))
             # A callback may take long, and there is no parser that could lose its page.
             polite = replace(read_politeness(settings), lease=LEASE_SECONDS)
