@@ -12,11 +12,13 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from inprocess import command
 
 from webcrawler import evaluation
+from webcrawler.commands.crawl import taken
 from webcrawler.job import Job
 from webcrawler.orderings import MODES, arguments_of, ordering_type, strategies
-from webcrawler.realtime.job import OF_A_CRAWL, OWN
+from webcrawler.realtime.job import OF_A_CRAWL, OWN, RealtimeJob
 from webcrawler.realtime.journal import Found, Journal, Via
 from webcrawler.settings import SETTINGS
 
@@ -77,6 +79,21 @@ def test_each_command_has_a_heading_and_its_options(path: Path) -> None:
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Job)])
 def test_each_spider_argument_has_a_heading(name: str) -> None:
     assert section(page("reference/commands.md"), name)
+
+
+@pytest.mark.parametrize(
+    ("job", "names"),
+    [
+        (Job, [field.name for field in dataclasses.fields(Job)]),
+        (RealtimeJob, [*OWN, *OF_A_CRAWL]),
+    ],
+    ids=["index", "realtime"],
+)
+def test_the_help_of_a_crawl_has_a_line_for_each_argument(job: type[Job], names: list[str]) -> None:
+    told = command("crawl", "--help", folder=Path()).out
+
+    assert taken(job) in told
+    assert sorted(re.findall(r"(?m)^    (\w+): ", taken(job))) == sorted(names)
 
 
 def test_each_mode_has_a_row_and_no_other() -> None:

@@ -46,8 +46,21 @@ class Job:
 
     @classmethod
     def read(cls, **given: str | None) -> Job:
-        """Reads the arguments of a command line; those that begin with an underscore are Scrapyd's.
+        """Reads the arguments of a command line, whose help has these lines; `_…` are Scrapyd's.
 
+        Args:
+            mode: the order: breadth, fifo, backlink, pagerank, blend, hot, adaptive … (at first breadth)
+            query: words that the mode looks for
+            then: the order within the queues of hot and hot-anchor (fifo)
+            seeds: URL,URL or @FILE with one URL a line
+            sitemaps: sitemaps and feeds whose URLs are added, in the same form
+            max_pages: the most documents that this run fetches
+            max_time: the most seconds that it takes
+            domains: a.org,b.org: only these hosts and those below them; kept with the folder, * lifts it
+            include: PATTERN,PATTERN or @FILE: only URLs that are like one of these; kept, too, * lifts it
+            exclude: URLs that are left out, in the same form
+            refresh: which documents are checked: no, once, yes, only (no)
+            agents: how many processes work on it (1)
         Raises:
             BadInput: one line says what to write instead.
         """

@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from argparse import RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
+from inspect import getdoc
 from pathlib import Path
+from textwrap import fill
 from typing import Any, ClassVar
 
 # First, although a handler needs it much later: it asks for its call stack, which takes the longer the deeper
 # that is and the more modules there are: .07 s of processor time here, .37 s there.
 import scrapy.core.downloader.contextfactory  # noqa: F401
 from scrapy import Spider
-from scrapy.commands import BaseRunSpiderCommand
+from scrapy.commands import BaseRunSpiderCommand, ScrapyHelpFormatter
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.spiderloader import get_spider_loader
 
@@ -36,12 +39,17 @@ from webcrawler.urls import AddressRules, Mirrors
 
 BROKEN = ("batch_failed", "forms_failed", "machine_failed", "refresher_failed", "scheduler_failed")
 STDOUT = "-"
+LINE = 100  # of the help page
 _EXTENSIONS, _MIDDLEWARES = "EXTENSIONS_BASE", "DOWNLOADER_MIDDLEWARES_BASE"
 OPTIONAL = (  # components of Scrapy, and what enables each
     ("TELNETCONSOLE_ENABLED", _EXTENSIONS, "scrapy.extensions.telnet.TelnetConsole"),
     ("REMOTE_CONTROL_ENABLED", _EXTENSIONS, "scrapy.extensions.remote_control.RemoteControl"),
     ("COOKIES_ENABLED", _MIDDLEWARES, "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"),
 )
+
+
+class _Help(ScrapyHelpFormatter, RawDescriptionHelpFormatter):
+    """Leaves the lines of a description as they are."""
 
 
 class Crawl(Command, BaseRunSpiderCommand):
@@ -54,7 +62,7 @@ class Crawl(Command, BaseRunSpiderCommand):
     details = (
         f"{summary}. `scrapy crawl realtime -a query=WORDS` searches the web: it answers "
         "from the index first, then from pages that the best answers lead to. "
-        "The page Commands of the documentation lists the arguments (-a) of both spiders."
+        "The arguments (-a) of both spiders are listed below."
     )
     options = (
         Option("--rescore", False, "continue in another mode: recompute the priorities of waiting URLs"),
@@ -64,6 +72,11 @@ class Crawl(Command, BaseRunSpiderCommand):
         super().add_options(parser)
         where = "write the results of realtime as JSON; without FILE to standard output"
         parser.add_argument("--json", metavar="FILE", nargs="?", const=STDOUT, help=where)
+        parser.formatter_class = _Help
+        parser.description = fill(parser.description or "", LINE)
+        takes = {"index": Job, "realtime": RealtimeJob}
+        parts = (f"{name} takes, as -a NAME=VALUE\n{taken(job)}" for name, job in takes.items())
+        parser.epilog = "\n\n".join(parts)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         spider = self._spider(self._named(args, opts), opts)
@@ -222,6 +235,11 @@ class Crawl(Command, BaseRunSpiderCommand):
                         run.begin(self.crawl_dir, mode, catalog)
             on_error.pop_all()
         return held
+
+
+def taken(job: type[Job]) -> str:
+    """What `read` of a job says of each argument."""
+    return (getdoc(job.read) or "").partition("Args:\n")[2].partition("\nRaises:")[0]
 
 
 def told_at_end(stats: Mapping[str, Any], *, has_line: bool) -> str:

@@ -48,8 +48,20 @@ class RealtimeJob(Job):
 
     @classmethod
     def read(cls, **given: str | None) -> RealtimeJob:
-        """From the words of a command line; those that begin with an underscore are Scrapyd's.
+        """From the words of a command line, whose help has these lines; `_…` are Scrapyd's.
 
+        Args:
+            query: what to look for, in the query language
+            strategy: the order of the links: adaptive, shark, best-first, classifier … (adaptive)
+            examples: pages to learn from: URL,URL or @FILE, or @feedback for those judged good
+            seeds: where to start beside what the index knows, in the same form
+            enough: end with so many similar documents; 0 for no limit (20)
+            similarity: from which on a document is similar, above 0 and up to 1 (0.5)
+            max_pages: the most documents that it fetches (500)
+            max_time: the most seconds that it takes (300)
+            domains: a.org,b.org: only links to these hosts and those below them
+            keep: which of its finds stay in the index: similar, yes, no (similar)
+            job: its name, by which one that was killed goes on
         Raises:
             BadInput: with one line on what to write instead.
         """
