@@ -9,6 +9,7 @@ COPY pyproject.toml setup.py README.md LICENSE ./
 COPY webcrawler ./webcrawler
 COPY spiders ./spiders
 COPY pipelines ./pipelines
+COPY docs ./docs
 RUN /opt/webcrawler/bin/pip install --no-cache-dir --no-compile ".[${EXTRAS}]"
 
 FROM ${BASE} AS installed

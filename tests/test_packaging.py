@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import tarfile
 import zipfile
@@ -75,10 +76,25 @@ def test_the_wheel_has_one_name_at_its_top_and_nothing_stale(wheel: Path) -> Non
     assert "webcrawler/stale.py" not in names
 
 
+def test_the_documentation_is_in_the_wheel_and_its_description_has_no_link_that_leads_nowhere(
+    wheel: Path,
+) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        [metadata] = (name for name in archive.namelist() if name.endswith("/METADATA"))
+        described, files = archive.read(metadata).decode(), set(archive.namelist())
+
+    assert not re.findall(r"\]\((?!https://)", described)
+    named = re.findall(r"\(`(docs/[^`#]+)", described)
+    assert len(named) > 20 and {f"webcrawler/{name}" for name in named} <= files
+
+
 def test_the_source_distribution_holds_what_the_wheel_does(dist: Path, wheel: Path) -> None:
     with tarfile.open(one(dist, "*.tar.gz")) as archive:
         paths = [name.partition("/")[2] for name in archive.getnames()]
-    moved = {f"webcrawler/{path}" if path.startswith(("spiders/", "pipelines/")) else path for path in paths}
+    moved = {
+        f"webcrawler/{path}" if path.startswith(("docs/", "spiders/", "pipelines/")) else path
+        for path in paths
+    }
 
     packaged = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("webcrawler/")}
     assert packaged and packaged <= moved
@@ -104,6 +120,15 @@ def test_a_project_has_its_own_spiders_and_pipelines_and_our_frontier(programs: 
 
     titles = [item["title"] for item in json.loads((foreign / "items.json").read_text())]
     assert len(titles) == 2 and "OWLS" in titles
+
+
+def test_the_list_of_commands_says_where_the_documentation_is(programs: Path, foreign: Path) -> None:
+    [index] = re.findall(r"/\S+\.md", run(programs / "webcrawler", cwd=foreign))
+
+    pages = Path(index).parent
+    links = re.findall(r"\]\(([\w/-]+\.md)", Path(index).read_text("utf-8"))
+    assert pages.parent.name == "webcrawler" and len(links) > 40
+    assert [link for link in links if not (pages / link).is_file()] == []
 
 
 def test_the_commands_crawl_and_search_in_a_folder_of_another_project(programs: Path, foreign: Path) -> None:

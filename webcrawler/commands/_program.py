@@ -24,7 +24,7 @@ First steps, in any folder; pages, catalog and index are kept in its folder craw
   webcrawler search "your words"
   webcrawler serve
 
-`webcrawler COMMAND --help` says more."""
+`webcrawler COMMAND --help` says more, and the documentation all: {docs}"""
 
 
 def main() -> None:
@@ -71,7 +71,13 @@ def overview() -> str:
         module = import_module(f"{__package__}.{name}")
         own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
         lines += [f"  {name:<10} {one.summary}" for one in own if hasattr(one, "summary")]
-    return "\n".join(lines) + "\n" + FIRST_STEPS
+    return "\n".join(lines) + "\n" + FIRST_STEPS.format(docs=documentation() / "index.md")
+
+
+def documentation() -> Path:
+    """The folder that has it: where the package is installed within that, in a clone beside it."""
+    package = Path(__file__).parents[1]
+    return next(filter(Path.is_dir, (package / "docs", package.parent / "docs")), package)
 
 
 def as_typed(text: str) -> str:
