@@ -475,7 +475,6 @@ WRONG = [
     "expand=yes",
     "explain=1&limit=21",
     "within=%00",
-    "x=%ff",
     "&".join(f"add=w{number}" for number in range(21)),
     "&".join(f"within=w{number}" for number in range(6)),
     "&".join("x=" for _ in range(100)),
@@ -493,7 +492,23 @@ def test_what_cannot_be_is_told_in_one_line(client: TestClient, wrong: str) -> N
     assert line in Seen(page.text).text
 
 
-@pytest.mark.parametrize("query", ["%00", "%ff", "%ed%a0%80", "a" * 2001])
+@pytest.mark.parametrize(
+    "sent, read",
+    [
+        ("caf%C3%A9", "café"),
+        ("caf%E9", "café"),  # of a form on a page in ISO-8859-1
+        ("100+%80", "100 €"),  # windows-1252, as browsers take that for
+        ("%CF%F0%E8", "Ïðè"),  # windows-1251 is not told from it
+        ("%ed%a0%80", "í\xa0€"),  # UTF-8 has no surrogates
+        ("%81", "\ufffd"),  # stands for nothing in windows-1252
+    ],
+)
+def test_query_that_is_no_utf_8_is_read_as_windows_1252(client: TestClient, sent: str, read: str) -> None:
+    assert client.get(f"/api/search?q={sent}").json()["query"] == read
+    assert Seen(client.get(f"/search?q={sent}&x=%ff").text).all("input")[0]["value"] == read
+
+
+@pytest.mark.parametrize("query", ["%00", "a" * 2001])
 def test_query_that_is_no_text_or_too_long_is_refused(client: TestClient, query: str) -> None:
     for path in ("/search", "/api/search", "/suggest", "/api/suggest", "/explain"):
         assert client.get(f"{path}?q={query}&number=1").status_code == 400

@@ -135,6 +135,43 @@ def test_idle_connection_reset_leaves_no_trace(tmp_path: Path, caplog: pytest.Lo
     assert caplog.records == []
 
 
+@pytest.mark.parametrize(
+    "pieces, query",
+    [
+        (("GET /search?q=für HTTP/1.1\r\n".encode(),), "für"),
+        (("GET /search?q=für HTTP/1.1\r\n".encode("latin-1"),), "für"),
+        (("GET /search?q=%66ür&within=é HTTP/1.1\r\n".encode(),), "für"),
+        (("GET /search?q=京都 HTTP/1.1\r\n".encode(),), "京都"),
+        ((b"GET /search?q=f\xc3", b"\xbcr HTTP/1.1\r\n"), "für"),
+        ((b"GET /robots.txt HTTP/1.1\r\n" + HOST + b"\r\n", b"GET /search?q=f\xfcr HTTP/1.1\r\n"), "für"),
+    ],
+)
+def test_bytes_in_an_address_are_read_as_if_they_were_percent_encoded(
+    address: tuple[str, int], pieces: tuple[bytes, ...], query: str
+) -> None:
+    answer = in_pieces(address, *pieces, HOST + b"Connection: close\r\n\r\n")
+
+    assert f'name="q" value="{query}"' in answer.decode()
+
+
+def test_bytes_of_a_body_stay_as_they_are(address: tuple[str, int]) -> None:
+    """What became longer would be no part of the body, and no request either."""
+    head = b"POST /judge HTTP/1.1\r\n" + HOST + b"Content-Length: 4\r\n\r\n"
+
+    before = END.replace(b"close", b"keep-alive")
+    for start in (head, before + head):
+        assert b"Invalid HTTP" not in in_pieces(address, start, b"q=\xc3\xbc", END)
+
+
+def in_pieces(address: tuple[str, int], *pieces: bytes) -> bytes:
+    """As `said`, where the server reads each piece before the next is sent."""
+    with closing(socket.create_connection(address, timeout=20)) as line:
+        for piece in pieces:
+            line.sendall(piece)
+            said(address, END)
+        return b"".join(iter(lambda: line.recv(65_536), b""))
+
+
 def test_answer_is_not_split_by_what_is_asked(address: tuple[str, int]) -> None:
     """No header of a request's making: CR and LF in the query stay encoded."""
     request = b"GET /search?q=a%0d%0aX-Evil:%20b HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"

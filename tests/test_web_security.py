@@ -227,7 +227,6 @@ def test_lack_of_descriptors_is_logged_once_and_other_faults_as_ever(
         "/search?q=a&page=99999999999999999999999999",
         "/search?q=a&limit=0",
         "/search?q=a&ranking=../../etc/passwd",
-        "/search?q=%c3%28",
         "/cached?number=%ff",
         "/explain?q=a&number=-1",
         "/status?refresh=-5",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from urllib.parse import quote
 
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -18,6 +19,7 @@ from webcrawler.web.guard.security import HEADERS
 MAX_HEAD_BYTES = 49_152  # of a head that has not ended; RequestBounds limits complete ones
 BODY_SECONDS = "webcrawler.body_seconds"  # key in the scope: sets the deadline of a body
 HEAD_END = b"\r\n\r\n"
+ASCII = bytes(range(128))
 NO_LINGER = struct.pack("ii", 1, 0)  # the kernel drops what the client has not read, and sends RST
 
 
@@ -37,7 +39,7 @@ class TimeoutProtocol(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None  # of a head or a body
     _unread: asyncio.TimerHandle | None = None
     _head_bytes = 0
-    _in_head = True
+    _in_head = _in_line = True  # until its end; until the first header
     _is_closed = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -54,6 +56,9 @@ class TimeoutProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
             self._set_deadline(self.head_seconds)  # also for an empty line, which begins no message
+        if self._in_line:  # bytes above 127 in an address, as scripts send them, are refused by the parser
+            line, end, rest = data.partition(b"\n")
+            data = quote(line, ASCII).encode() + end + rest
         super().data_received(data)
         if self._in_head:
             before = data.rfind(HEAD_END) + len(HEAD_END) if HEAD_END in data else 0  # of an earlier request
@@ -67,12 +72,17 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._in_head = True
         self._head_bytes = 0
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._in_line = False
+        super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         self._in_head = False
         self._set_deadline(self.body_seconds)
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
+        self._in_line = True
         self._set_deadline(None)
         super().on_message_complete()
 
