@@ -162,6 +162,22 @@ def test_hits_follow_what_is_typed_and_back_leads_to_what_was_there_before(page:
     expect(page.locator("#q")).to_have_value("lighthouse")
 
 
+def test_scripts_ask_below_the_path_that_the_page_has(chromium: Browser, crawl_dir: Path) -> None:
+    """Whatever they ask elsewhere is a fault, which `opened` reports."""
+    settings = {"SERVE_URL": "http://localhost/find/", "SERVE_RATE": "", "QUERY_LOG_DAYS": "1"}
+    with served(crawl_dir, **settings) as host, opened(chromium, f"{host}/find") as page:
+        page.goto(f"{host}/find/")
+        page.locator("#q").fill("harb")
+        page.locator("[role=option]").first.wait_for()
+        page.locator("#q").fill("lighthouse")
+        expect(page.locator(".hit h2").first).to_have_text(re.compile("Harbour pilots"))
+        expect(page).to_have_url(re.compile(f"^{host}/find/search[?]q=lighthouse"))
+        with page.expect_response("**/used?*") as told:
+            page.locator("#q").blur()
+
+        assert told.value.status == 204
+
+
 def test_typing_asks_once_a_pause_and_what_is_refused_leaves_the_hits(page: Page) -> None:
     asked = list[str]()
     page.clock.install(time=0)

@@ -226,7 +226,7 @@ SERVE_CONTACT = given("SERVE_CONTACT", "", "URL or e-mail")
 SERVE_RELEVANCE = given("SERVE_RELEVANCE", False, "yes or no")
 # Folder of templates and styles that replace or extend those of the page; empty: ours alone.
 SERVE_TEMPLATES = given("SERVE_TEMPLATES", "", "folder")
-# Where people reach the page, for browsers that add it to their search engines.
+# Where people reach the page: links begin with its path, and browsers keep it as a search engine.
 SERVE_URL = given("SERVE_URL", "", "URL")
 # Whether results may be judged on the page, by anybody who sees it.
 SERVE_FEEDBACK = given("SERVE_FEEDBACK", False, "yes or no")

@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.routing import Route
 
 from webcrawler.web import failures, openapi, render, search
 from webcrawler.web.about import routes as about_routes
@@ -20,6 +21,7 @@ from webcrawler.web.guard import (
     JUDGING,
     USED,
     AllowedOrigins,
+    BelowRoot,
     ClientLimits,
     KnownHosts,
     RequestBounds,
@@ -59,6 +61,7 @@ def make_app(config: Config) -> Starlette:
             *status_routes(overviews, live),
             *metrics.routes(),
             *Health(answers.ask).routes(),
+            Route(config.root or "/", search.home),
         ],
         middleware=middleware(config, metrics),
         exception_handlers=failures.HANDLERS,
@@ -77,6 +80,7 @@ def make_app(config: Config) -> Starlette:
 def middleware(config: Config, metrics: Metrics) -> list[Middleware]:
     """The outermost first, so that refusals are counted and get security headers as well."""
     return [
+        Middleware(BelowRoot, config=config),
         Middleware(CountRequests, metrics=metrics),
         Middleware(SecurityHeaders),
         Middleware(AllowedOrigins, config=config),

@@ -52,7 +52,7 @@ class Config:
     hosts: tuple[str, ...] = ()  # names it answers for, beside those of loopback
     origins: tuple[str, ...] = ()  # sites whose pages may search here, "https://example.org"
     metrics_for: tuple[str, ...] = ("127.0.0.0/8", "::1")  # networks that may read /metrics
-    url: str = ""  # public address, "https://search.example.org"; "": by the Host header
+    url: str = ""  # public address, "https://example.org/find/"; "": by the Host header
     deadline_seconds: float = 1.0  # for one search of the index
     fresh_seconds: float = 0.5  # that a new commit of the index may go unnoticed
     threads: int = 2  # for searches of the index
@@ -67,3 +67,9 @@ class Config:
     pages_token: str = field(default="", repr=False)  # of those who may hand pages in; "": nobody may
     take_in: TakeIn | None = None  # takes in the pages of a WARC file, as `repository.receive` does
     live_settings: tuple[tuple[str, str], ...] = ()  # of the crawl, to be passed on to such a search
+
+    @property
+    def root(self) -> str:
+        """The path of `url` that stands before those of the page: "/find"; "" for none."""
+        _, slash, path = self.url.partition("://")[2].partition("/")
+        return (slash + path).rstrip("/")

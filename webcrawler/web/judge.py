@@ -60,6 +60,7 @@ class Judge:
 
     def __init__(self, config: Config, metrics: Metrics) -> None:
         self._is_on, self._crawl_dir, self._metrics = config.feedback, config.crawl_dir, metrics
+        self._root = config.root
         self._judgments = JudgmentFiles(config.crawl_dir / "feedback")
         if self._is_on:
             try:
@@ -91,7 +92,7 @@ class Judge:
         client = self._tokens.name_of(request.scope[CLIENT])
         await run_in_threadpool(self._save, wanted.q, number, verdict, client)
         self._metrics.judgments.labels(verdict).inc()
-        return RedirectResponse(f"{wanted.url(page=wanted.page)}#hit-{number}", 303)
+        return RedirectResponse(f"{self._root}{wanted.url(page=wanted.page)}#hit-{number}", 303)
 
     def _save(self, query: str, number: int, verdict: str, client: str) -> None:
         try:

@@ -139,7 +139,7 @@ def document(config: Config) -> Schema:
             "version": __version__,
             "description": "Search over the pages that were crawled.",
         },
-        "servers": [{"url": config.url or "/"}],
+        "servers": [{"url": config.url.rstrip("/") or "/"}],
         "paths": paths,
         "components": {
             "schemas": {name: _object(name) for name in schemas()},

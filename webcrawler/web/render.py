@@ -37,7 +37,7 @@ def page(request: Request, template: str, status: int = 200, **values: object) -
 
 
 def rendered(config: Config, template: str, **values: object) -> str:
-    found = environment(config.templates).get_template(template)
+    found = environment(config.templates, config.root).get_template(template)
     return without_controls(found.render(config=config, **values))
 
 
@@ -57,10 +57,10 @@ def _cleaned(value: Any) -> Any:
 
 
 @cache
-def environment(folder: Path | None = None) -> Environment:
+def environment(folder: Path | None = None, root: str = "") -> Environment:
     """What renders pages: the owner's templates and static files in a folder come before ours.
 
-    Theirs may extend ours as `webcrawler/base.html`.
+    Theirs may extend ours as `webcrawler/base.html`. Links begin with `root`, that of `Config`.
     """
     made = Environment(
         loader=FunctionLoader(partial(_source, folder)),
@@ -70,7 +70,8 @@ def environment(folder: Path | None = None) -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {
-        "static_url": lambda name: assets(folder)[name].path,
+        "root": root,
+        "static_url": lambda name: root + assets(folder)[name].path,
         "has_own_style": OWN_STYLE in assets(folder),
         "default_ranking": DEFAULT,
     }

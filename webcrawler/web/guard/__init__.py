@@ -4,6 +4,7 @@ from webcrawler.web.guard.hosts import KnownHosts, host_of, is_loopback, known_h
 from webcrawler.web.guard.limits import CLIENT, ClientLimits, Proxies, networks
 from webcrawler.web.guard.origins import AllowedOrigins
 from webcrawler.web.guard.protocol import TimeoutProtocol, give_time
+from webcrawler.web.guard.root import BelowRoot
 from webcrawler.web.guard.security import HANDING_OVER, JUDGING, USED, RequestBounds, SecurityHeaders
 from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, check_sender, is_foreign, key_of
 
@@ -14,6 +15,7 @@ __all__ = [
     "KEY_BYTES",
     "USED",
     "AllowedOrigins",
+    "BelowRoot",
     "ClientLimits",
     "KnownHosts",
     "Proxies",

@@ -21,6 +21,10 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _HOST = re.compile(r"([a-z0-9_](?:[a-z0-9_.-]{0,253})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?")
 
 
+# A path, but none that could also be one of ours, where it is unknown whether a proxy takes it off.
+_ROOT = re.compile(r"(?!/(?:api|live|static)(?:/|$))(?:/[\w~%-][\w.~%-]*)*", re.ASCII)
+
+
 class KnownHosts:
     """Answers for the configured hosts only; for any where none is configured and other machines can ask."""
 
@@ -49,8 +53,11 @@ def known_hosts(config: Config) -> frozenset[str]:
             raise BadInput(f"SERVE_HOSTS: {host[:100]!r} is not a host name; write search.example.org")
     scheme, _, rest = config.url.partition("://")
     public = host_of(rest.partition("/")[0])
-    if config.url and not (public and scheme.lower() in ("http", "https")):
-        raise BadInput(f"SERVE_URL: {config.url[:100]!r} is not a URL; write https://search.example.org/")
+    if config.url and not (public and scheme.lower() in ("http", "https") and _ROOT.fullmatch(config.root)):
+        raise BadInput(
+            f"SERVE_URL: {config.url[:100]!r} is no address that the page can have; "
+            "write https://search.example.org/ or https://example.org/find/"
+        )
     if not config.hosts and not is_loopback(config.host):
         return frozenset()
     own = f"[{config.host}]" if ":" in config.host else config.host.lower()

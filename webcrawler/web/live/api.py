@@ -50,7 +50,7 @@ class Api:
         except OneAtATime as error:
             raise HTTPException(409, f"your search {error.job} is still running: wait, or stop it") from None
         answer = json_answer(await run_in_threadpool(self._searches.look, job), 202, "no-store")
-        answer.headers["Location"] = f"/api/live/{job}"
+        answer.headers["Location"] = f"{self._config.root}/api/live/{job}"
         return answer
 
     async def _stop(self, request: Request) -> Response:

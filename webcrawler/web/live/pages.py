@@ -136,7 +136,7 @@ class LivePages:
             return await self._form_page(request, form.fields, 400, line)
         except NotNow as error:
             return await self._form_page(request, form.fields, 503, str(error))
-        return RedirectResponse(f"/live/{job}", 303)
+        return RedirectResponse(f"{self._config.root}/live/{job}", 303)
 
     async def _form_page(
         self, request: Request, given: Parameters, status: int = 200, line: str = "", running: str = ""
@@ -201,7 +201,7 @@ class LivePages:
         self._check(request, (await read_form(request)).fields.one("token"), job)
         self._access.check_stop(request, job)
         await self.searches.stop(job)
-        return RedirectResponse(f"/live/{job}", 303)
+        return RedirectResponse(f"{self._config.root}/live/{job}", 303)
 
     def _token(self, request: Request, what: str) -> str:
         return self._tokens.give(request.scope[CLIENT], what)

@@ -4,6 +4,7 @@
 
 (() => {
   const WAIT_MS = 250, LEAST = 2;  // from the last key to the search; characters
+  const used = new URL("../used", document.currentScript.src);
   const box = document.getElementById("q"), main = document.getElementById("main");
   const said = document.createElement("p");  // for those who listen: there before it has something to say
   said.className = "unseen";
@@ -15,7 +16,7 @@
 
   const address = () => {
     const wanted = new URLSearchParams(new FormData(box.form));
-    return new URL(`/search?${wanted}`, location.href).href;
+    return `${box.form.action}?${wanted}`;
   };
 
   const stop = () => { clearTimeout(timer); asked.abort(); };
@@ -55,7 +56,7 @@
   // Where queries are logged, what was found while one typed counts once the box is left.
   const looked = () => {
     const answer = main.querySelector(".found")?.dataset.typed;
-    if (answer) navigator.sendBeacon(`/used?answer=${answer}`);
+    if (answer) navigator.sendBeacon(`${used}?answer=${answer}`);
   };
 
   box.addEventListener("blur", () => { hasEntry = false; looked(); });

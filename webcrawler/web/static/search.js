@@ -1,6 +1,7 @@
 // Suggestions while one types, and keys: / to the search box, arrows or j and k through the results. The page works without.
 "use strict";
 
+const completions = new URL("../suggest", document.currentScript.src);
 const box = document.getElementById("q");
 const isTyping = (element) => /^(INPUT|SELECT|TEXTAREA)$/.test(element.tagName) || element.isContentEditable;
 
@@ -73,7 +74,7 @@ function suggest(input) {
   const ask = async () => {
     const mine = ++asked;
     try {
-      const answer = await fetch(`/suggest?q=${encodeURIComponent(typed)}`);
+      const answer = await fetch(`${completions}?q=${encodeURIComponent(typed)}`);
       const [, texts] = answer.ok ? await answer.json() : [typed, []];
       if (mine === asked && document.activeElement === input) show(texts);
     } catch { /* no suggestions, then */ }
