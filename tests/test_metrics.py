@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from math import isnan
 from pathlib import Path
 from typing import Any
 
 import pytest
+from crawled import link
 from prometheus_client.parser import text_string_to_metric_families
 from searched import entry, publish
 from starlette.testclient import TestClient
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.clock import now
+from webcrawler.connection import connect
+from webcrawler.frontier import Frontier, ordering
 from webcrawler.web import Config, make_app
 from webcrawler.web.status import freshness
 
@@ -102,15 +104,34 @@ def test_index_and_crawl_are_gauges(tmp_path: Path) -> None:
         assert counted(web, "webcrawler_index_documents") == 3
         assert counted(web, "webcrawler_index_lag_changes") == 2
         assert values(web)["webcrawler_crawl_alive", frozenset()] == 0
-        assert isnan(counted(web, "webcrawler_frontier_urls", state="queued"))  # nobody can be asked
 
 
-def test_lag_and_freshness_of_an_empty_folder_are_unknown(tmp_path: Path) -> None:
+def test_what_is_not_known_is_left_out(tmp_path: Path) -> None:
     with served(tmp_path) as web:
-        found = values(web)
+        text = web.get("/metrics").text
+        found = {name for name, _ in values(web)}
 
-    assert isnan(found["webcrawler_index_lag_changes", frozenset()])
-    assert isnan(found["webcrawler_freshness", frozenset()])
+    assert "webcrawler_crawl_alive" in found and " NaN" not in text
+    unknown = ("index_lag_changes", "freshness", "crawl_documents_per_second", "frontier_urls")
+    assert found.isdisjoint(f"webcrawler_{name}" for name in unknown)
+
+
+@pytest.mark.parametrize("is_named", [True, False], ids=["", "not named"])
+def test_crawl_of_another_spider_is_told_by_its_frontier_where_that_is_named(
+    tmp_path: Path, is_named: bool
+) -> None:
+    with connect(None, tmp_path) as connection:
+        frontier = Frontier(connection.new_client(), ordering("fifo"), "topics")
+        frontier.open("fifo")
+        frontier.discover([link(f"http://a.test/{n}") for n in range(3)])
+        frontier.expire(alive_seconds=60)  # says that it lives
+        frontier.lease(1)
+        with served(tmp_path, frontier="topics" if is_named else "index") as web:
+            found = values(web)
+
+    queued = found.get(("webcrawler_frontier_urls", frozenset({("state", "queued")})))
+    assert queued == (2 if is_named else None)
+    assert found["webcrawler_crawl_alive", frozenset()] == is_named
 
 
 @pytest.mark.parametrize(
@@ -181,4 +202,4 @@ def test_freshness_and_checks_by_outcome(tmp_path: Path, monkeypatch: pytest.Mon
         assert counted(web, "webcrawler_checks_total", outcome="changed") == 0
         assert counted(web, "webcrawler_freshness") == pytest.approx(1.0, abs=0.01)
         assert counted(web, "webcrawler_documents_unchecked") == 0
-        assert isnan(counted(web, "webcrawler_freshness_audited"))
+        assert ("webcrawler_freshness_audited", frozenset()) not in values(web)

@@ -85,6 +85,7 @@ class Serve(Command):
             relevance=is_yes(self.project.get("SERVE_RELEVANCE")),
             search=SearchSettings.read(self.project),
             redis_url=self.project.get("REDIS_URL"),
+            frontier=self.project["FRONTIER_NAME"] or "index",
             feedback=is_yes(self.project.get("SERVE_FEEDBACK")),
             query_log_days=self.project.getint("QUERY_LOG_DAYS"),
             rate=self.project.get("SERVE_RATE"),

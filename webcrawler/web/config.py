@@ -45,6 +45,7 @@ class Config:
     relevance: bool = False  # does each hit show its relevance, as in WC?
     search: SearchSettings = field(default_factory=SearchSettings)  # how hits are ranked
     redis_url: str = ""  # "": the embedded server of crawl_dir, where one runs
+    frontier: str = "index"  # that is shown: "index", or FRONTIER_NAME
     feedback: bool = False  # may visitors judge results?
     query_log_days: int = 0  # for which queries and clicks are kept; 0: they are not logged
     rate: str = "6000/minute"  # of requests, for one client; "": no limit

@@ -37,7 +37,7 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.125, 0.25, 0.3, 0.5, 1.0, 2.5, 5.0) 
 OTHER = "other"
 STATES = ("queued", "leased", "done", "failed", "quarantined")
 SERVERS = ("ready", "doubtful", "waiting")
-NAN = float("nan")  # unknown
+NAN = float("nan")  # unknown, and left out
 
 
 class Metrics:
@@ -90,6 +90,7 @@ class Metrics:
         self._set_gauges(await self._overviews.newest())
         self._counted.all = await run_in_threadpool(metrics.read, *self._folders)
         text = await run_in_threadpool(generate_latest, self.registry)
+        text = b"".join(line for line in text.splitlines(True) if not line.endswith(b" NaN\n"))
         return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST, "Cache-Control": "no-store"})
 
     def _set_gauges(self, overview: Overview) -> None:
@@ -97,7 +98,7 @@ class Metrics:
         self._documents.set(index.documents or 0)
         self._lag.set(NAN if index.lag is None else index.lag)
         self._alive.set(overview.crawling)
-        self._rate.set(overview.rates.per_second if overview.rates else 0)
+        self._rate.set(overview.rates.per_second if overview.rates else NAN)
         fresh = overview.freshness or {}
         self._fresh.set(_share(fresh.get("current")))
         self._audited.set(_share(fresh.get("audit")))
@@ -113,6 +114,8 @@ class Metrics:
         self._set_frontier(overview.frontier)
 
     def _set_frontier(self, frontier: Standing | None) -> None:
+        if frontier and not frontier.stats["seen"]:  # a spider of others has one of another name
+            frontier = None
         for state in STATES:
             self._states.labels(state).set(frontier.stats[state] if frontier else NAN)
         for state in SERVERS:

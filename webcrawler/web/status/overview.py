@@ -77,6 +77,7 @@ class Overviews:
     def __init__(self, config: Config) -> None:
         self._crawl_dir, self._folders = config.crawl_dir, config.folders
         self._redis = {"REDIS_URL": config.redis_url, "CRAWL_DIR": str(config.crawl_dir)}
+        self._frontier = config.frontier
         self._connection: Connection | None = None  # kept while it answers
         self._activity = Activity()
         self._freshness = FreshnessReports(config)
@@ -119,6 +120,8 @@ class Overviews:
             name: any(is_held(one / f"{lock}.lock") for one in folders) for name, lock in PROCESSES.items()
         }
         counted = metrics.read(*folders)
+        if self._frontier != "index":  # spiders of others hold no lock of a data folder
+            processes["crawl"] = bool(frontier and frontier.workers)
         crawling = processes["crawl"]
         held_back = bottleneck(crawling, frontier, unknown, counted.gauges, counted.ended)
         documents, last_seq, rates, outcomes, wrong = 0, 0, None, {}, ""
@@ -156,7 +159,7 @@ class Overviews:
         except (BadInput, Unavailable):
             return None, NOT_HERE
         try:
-            return standing(Frontier(self._connection.client, ordering("fifo")), SERVERS), ""
+            return standing(Frontier(self._connection.client, ordering("fifo"), self._frontier), SERVERS), ""
         except Unavailable:
             self._connection.client.close()
             self._connection = None
