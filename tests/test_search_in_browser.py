@@ -138,7 +138,7 @@ def test_keys_lead_from_the_box_through_suggestions_and_hits(page: Page) -> None
     assert barriers(page, ANY) == []
     page.keyboard.press("Enter")
 
-    expect(page).to_have_url(re.compile("/search[?]q=harbour"))
+    expect(page).to_have_url(re.compile("/search[?]q=[Hh]arbour[^&]*$"))
 
 
 def test_hits_follow_what_is_typed_and_back_leads_to_what_was_there_before(page: Page) -> None:
@@ -146,7 +146,7 @@ def test_hits_follow_what_is_typed_and_back_leads_to_what_was_there_before(page:
     expect(page.locator("#q")).to_be_focused()
     page.keyboard.type("violin", delay=20)
     expect(page.locator(".hit h2")).to_have_text("Quartet")
-    expect(page).to_have_url(re.compile("[?]q=violin&"))
+    expect(page).to_have_url(re.compile("[?]q=violin$"))
     expect(page).to_have_title("violin · webcrawler")
     page.locator("#q").fill("lighthouse")
     expect(page.locator(".hit h2").first).to_have_text(re.compile("Harbour pilots"))
