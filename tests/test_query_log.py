@@ -24,6 +24,7 @@ from webcrawler.web import Config, make_app
 from webcrawler.web.use import MAX_TYPED
 
 HERE = "http://127.0.0.1:8000"
+SITE = "https://docs.example.org"
 OURS = {"Sec-Fetch-Site": "same-origin"}
 FOREIGN = [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "http://evil.test"}]
 TYPED = {"X-Typed": "1"}
@@ -143,6 +144,26 @@ def test_another_sites_page_reports_nothing(
 
     assert told.status_code == 403
     assert logged(crawl_dir)["ranks"][0]["clicks"] == 0
+
+
+@pytest.mark.parametrize(
+    "headers, told",
+    [({"Origin": SITE, "Sec-Fetch-Site": "cross-site"}, 204), *((headers, 403) for headers in FOREIGN)],
+    ids=str,
+)
+def test_box_in_a_page_of_an_allowed_site_counts_as_the_page_does(
+    crawl_dir: Path, headers: dict[str, str], told: int
+) -> None:
+    (crawl_dir / NAME).unlink(missing_ok=True)
+    config = Config(crawl_dir, rate="", query_log_days=30, origins=(SITE,), deadline_seconds=60)
+    with TestClient(make_app(config), HERE) as web:
+        for query in ("harb", "harbour"):
+            answer = web.get("/api/search", params={"q": query, "typed": 1}).json()["answer"]
+        said = web.post(f"/used?answer={answer}&rank=2", headers=headers)
+
+    assert said.status_code == told
+    assert said.headers.get("access-control-allow-origin") == (SITE if told == 204 else None)
+    assert logged(crawl_dir)["asked"] == [{"query": "harbour", "times": 1, "clicks": 1}] * (told == 204)
 
 
 NO_ANSWERS = ["", "?answer=1", "?answer=000000000000000g&rank=1", "?answer=0000000000000001&rank=x"]

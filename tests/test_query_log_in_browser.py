@@ -77,6 +77,37 @@ def test_what_was_typed_is_one_query_and_half_words_are_none(
     assert figures(crawl_dir, 10)["asked"] == [{"query": "harbour", "times": 1, "clicks": 1}]
 
 
+def test_box_in_a_page_of_another_site_reports_what_was_looked_at_or_opened(
+    crawl_dir: Path, site: Site, chromium: Browser
+) -> None:
+    with (
+        served(crawl_dir, QUERY_LOG_DAYS="7", SERVE_RATE="", SERVE_ORIGINS=site.url) as address,
+        opened(chromium, site.url, address) as shown,
+    ):
+        site.routes["/docs"] = page(f'<script src="{address}/static/box.js"></script>')
+        shown.goto("/docs")
+        box, hits = shown.get_by_role("searchbox"), shown.locator("site-search ol > li")
+        for typed in ("harb", "pilots", "ships"):
+            with shown.expect_response(lambda response: "/api/search?" in response.url):
+                box.fill(typed)
+            if typed == "pilots":
+                hits.nth(4).wait_for()
+                with shown.expect_response("**/used?*"):
+                    box.blur()
+        hits.nth(1).get_by_role("link").first.click()
+        shown.wait_for_url(f"{site.url}/*")
+        wait_for_clicks(crawl_dir)
+
+        shown.goto("/docs")
+        box.fill("lighthouse")
+        hits.nth(4).wait_for()
+        box.press("Enter")
+        shown.wait_for_url(f"{address}/search?q=lighthouse")
+
+    asked = {one["query"]: (one["times"], one["clicks"]) for one in figures(crawl_dir, 10)["asked"]}
+    assert asked == {"pilots": (1, 0), "ships": (1, 1), "lighthouse": (1, 0)}
+
+
 def test_nothing_is_sent_by_default(crawl_dir: Path, site: Site, chromium: Browser) -> None:
     with served(crawl_dir, SERVE_RATE="") as address, opened(chromium, address, site.url) as shown:
         sent = list[str]()

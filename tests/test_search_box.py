@@ -110,6 +110,21 @@ def test_search_that_finds_nothing_or_cannot_be_reached_or_refuses_says_so(page:
     expect(said).to_have_text("'q' is too long: 2,000 characters at most")
 
 
+def test_box_says_what_the_page_says(page: Page, search: str) -> None:
+    page.goto("/")
+    box, said = page.get_by_role("searchbox"), page.get_by_role("status")
+    box.fill("harbour xyzzyplugh")
+    expect(said).to_contain_text("no page has xyzzyplugh")
+    expect(page.locator("site-search mark").first).to_have_text("harbour")
+    box.fill("lighthuose +harbour")
+    expect(said).to_contain_text("Results for lighthouse +harbour")
+    typed = page.get_by_role("link", name="Search for lighthuose +harbour as typed")
+    expect(typed).to_have_attribute(
+        "href", f"{search}/search?q=lighthuose+%2Bharbour&within=site%3Adocs.test&exact=1"
+    )
+    assert barriers(page, ANY) == []
+
+
 def test_without_scripts_the_form_leads_to_the_search_page(
     chromium: Browser, site: Site, search: str
 ) -> None:

@@ -664,7 +664,7 @@ KINDS: dict[str, tuple[type, ...]] = {
 
 def test_openapi_document_names_each_path_parameter_and_key(client: TestClient) -> None:
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
-    results = client.get("/api/search", params={"q": "molecular biology", "explain": "1"}).json()
+    results = client.get("/api/search?q=molecular+biology&explain=1&typed=1").json()
     (hit, *_), number = results["hits"], results["hits"][0]["number"]
     explained = client.get("/api/explain", params={"q": "molecular biology", "number": number}).json()
 
@@ -684,6 +684,17 @@ def test_openapi_document_names_each_path_parameter_and_key(client: TestClient) 
             assert type(answer[key]) in [kind for name in kinds for kind in KINDS[name]], key
 
 
+def test_boxes_are_told_the_words_of_the_query_in_each_snippet(client: TestClient) -> None:
+    asked = client.get("/api/search", params={"q": "molecular genome", "typed": "1"}).json()
+    plain = client.get("/api/search", params={"q": "molecular genome"}).json()
+
+    assert asked["answer"] == "" and "answer" not in plain  # nothing is logged
+    for hit, same in zip(asked["hits"], plain["hits"], strict=True):
+        assert "".join(hit["marked"]) == hit["snippet"] and "marked" not in same
+        assert {word.lower() for word in hit["marked"][1::2]} <= {"molecular", "genome"}
+    assert any(hit["marked"][1::2] for hit in asked["hits"])
+
+
 def test_openapi_document_demands_what_the_api_demands(client: TestClient) -> None:
     for path, methods in document(Config(Path("crawl")))["paths"].items():
         if "{" in path or "get" not in methods:
@@ -697,7 +708,7 @@ def test_openapi_document_names_each_parameter_that_is_read() -> None:
     described = document(Config(Path("crawl")))["paths"]["/api/search"]["get"]["parameters"]
 
     names = [field.name for field in fields(SearchRequest) if field.name != "language"]  # that is a header's
-    assert [one["name"] for one in described] == names
+    assert [one["name"] for one in described] == [*names, "typed"]
 
 
 def test_reference_page_names_each_parameter_and_key() -> None:

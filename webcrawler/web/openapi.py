@@ -72,6 +72,7 @@ SEARCH = [
     ("lang", TEXT, "the asker's language, such as de, in place of Accept-Language"),
     ("explain", SWITCH | {"default": "0"}, f"give the parts of each score; limit {MAX_EXPLAINED} at most"),
 ]
+BOXED = ("typed", SWITCH | {"default": "0"}, "for a box into which somebody types: as the page, it is logged")
 TYPED = (*QUERY[:2], "what was typed so far; an empty value gives no completions")
 PAGE_NUMBER = ("number", whole(1), "the page number of a hit")
 JOB = {"name": "job", "in": "path", "required": True, "description": "its name", "schema": TEXT}
@@ -96,7 +97,7 @@ REPORT = "/api/live/{job}/report"
 # Path, method, summary, schema of the answer, parameters, errors beside those that each operation has.
 # fmt: off
 OPERATIONS: list[tuple[str, str, str, str, list[Parameter], list[tuple[int, str]]]] = [
-    ("/api/search", "get", "Search", "Results", SEARCH, []),
+    ("/api/search", "get", "Search", "Results", [*SEARCH, BOXED], []),
     ("/api/suggest", "get", "Complete a query as it is typed", "Suggestions", [TYPED], []),
     ("/api/explain", "get",
      "The parts of one hit's score; the other parameters as in the search that found it", "Explained",
@@ -159,11 +160,11 @@ def _json(name: str) -> Schema:
 
 def _object(name: str) -> Schema:
     keys = schemas()[name]
-    optional = {"Hit": {"explanation"}, "LiveAsked": set(keys)}.get(name, set())
+    optional = {"Results": {"answer"}, "Hit": {"explanation", "marked"}, "LiveAsked": set(keys)}
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": [key for key in keys if key not in optional],
+        "required": [key for key in keys if key not in optional.get(name, ())],
         "properties": keys,
     }
 

@@ -21,7 +21,7 @@ from webcrawler.errors import BadInput
 from webcrawler.search import Results
 from webcrawler.usage import Recorder, Shown, new_id, one_line, today
 from webcrawler.web.config import Config
-from webcrawler.web.guard import USED, is_foreign
+from webcrawler.web.guard import USED, is_foreign, origins
 from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.search_request import SearchRequest
 
@@ -52,6 +52,7 @@ class Use:
             if config.query_log_days
             else None
         )
+        self._origins = frozenset(origins(config.origins))  # of pages with our box
         self._typed: OrderedDict[int, Shown] = OrderedDict()
 
     def routes(self) -> list[Route]:
@@ -65,7 +66,9 @@ class Use:
         if self._recorder:
             self._recorder.close()
 
-    def shown(self, request: Request, wanted: SearchRequest, results: Results) -> PageOfLog | None:
+    def shown(
+        self, request: Request, wanted: SearchRequest, results: Results, is_typed: bool
+    ) -> PageOfLog | None:
         """Log a result page; None: nothing is logged of it.
 
         What is fetched while somebody types counts once the box was left, or a hit opened.
@@ -79,7 +82,6 @@ class Use:
         )
         urls = tuple(hit.url for hit in results.hits)
         one = Shown(new_id(), today(), one_line(wanted.q), results.total, wanted.start, plain, urls)
-        is_typed = TYPED in request.headers
         if is_typed:
             self._typed[one.id] = one
             if len(self._typed) > MAX_TYPED:
@@ -94,7 +96,7 @@ class Use:
         answer, rank = given.one("answer"), given.whole("rank", 0, 0, MAX_NUMBER)
         if not _ID.fullmatch(answer):
             raise BadInput("answer must be the id of a result page")
-        if is_foreign(request):
+        if is_foreign(request) and request.headers.get("origin") not in self._origins:
             raise HTTPException(403, "that was not sent from our page")
         assert self._recorder is not None, "else there is no such route"
         id = int(answer, 16)

@@ -2,7 +2,7 @@
 
 from webcrawler.web.guard.hosts import KnownHosts, host_of, is_loopback, known_hosts
 from webcrawler.web.guard.limits import CLIENT, ClientLimits, Proxies, networks
-from webcrawler.web.guard.origins import AllowedOrigins
+from webcrawler.web.guard.origins import AllowedOrigins, origins
 from webcrawler.web.guard.protocol import TimeoutProtocol, give_time
 from webcrawler.web.guard.root import BelowRoot
 from webcrawler.web.guard.security import HANDING_OVER, JUDGING, USED, RequestBounds, SecurityHeaders
@@ -31,4 +31,5 @@ __all__ = [
     "key_of",
     "known_hosts",
     "networks",
+    "origins",
 ]

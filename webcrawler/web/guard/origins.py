@@ -10,13 +10,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from webcrawler.errors import BadInput
 from webcrawler.urls import UnfetchableUrl, resolve, server
 from webcrawler.web.config import Config
+from webcrawler.web.guard.security import USED
 from webcrawler.web.render import BOX
 
-SEARCHES = ("/api/search", "/api/suggest")
+SEARCHES = ("/api/search", "/api/suggest", USED)
 
 
 class AllowedOrigins:
-    """Lets scripts of allowed origins read searches, refusals too, and include the box. None is the default.
+    """Lets scripts of allowed origins read searches, refusals too, and use the box. None is the default.
 
     No cookie or token is involved, so what they read is what anybody may read who reaches this server.
     """

@@ -19,7 +19,7 @@ from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.render import FRESH, json_answer, page, rendered
 from webcrawler.web.search_request import MAX_ADDED, MAX_WITHIN, SearchRequest, read_search
 from webcrawler.web.status import view_of
-from webcrawler.web.use import PageOfLog
+from webcrawler.web.use import TYPED, PageOfLog
 
 NOTHING = SearchRequest("")
 PAGES_BEFORE = 4  # numbers shown before the current page
@@ -42,7 +42,7 @@ async def search(request: Request) -> Response:
     results = await request.app.state.answers.search(wanted, request.scope[CLIENT])
     judge = await request.app.state.judge.form(request, wanted)
     # in a thread: a hundred hits take some 20 ms to render
-    used = request.app.state.use.shown(request, wanted, results)
+    used = request.app.state.use.shown(request, wanted, results, TYPED in request.headers)
     return await run_in_threadpool(_page, request, wanted, results, judge, used)
 
 
@@ -84,10 +84,18 @@ def page_numbers(wanted: SearchRequest, results: Results) -> Iterator[int]:
 
 
 async def search_api(request: Request) -> Response:
+    """The results; what is asked by a box into which somebody types (`typed=1`) is logged as on the page."""
     wanted = _wanted(request)
     if not wanted.q.strip():
         raise BadInput("q is missing: what to search for")
-    return json_answer(as_dict(await request.app.state.answers.search(wanted, request.scope[CLIENT])))
+    results = await request.app.state.answers.search(wanted, request.scope[CLIENT])
+    answer = as_dict(results)
+    if read(request).yes("typed", False):
+        used = request.app.state.use.shown(request, wanted, results, is_typed=True)
+        answer["answer"] = used.id if used else ""
+        for hit in answer["hits"]:
+            hit["marked"] = [piece for piece, _ in results.snippets.mark(hit["snippet"])]
+    return json_answer(answer)
 
 
 async def suggest_api(request: Request) -> Response:

@@ -4,7 +4,7 @@
 (() => {
   const WAIT_MS = 200, LEAST = 2, HITS = 8;  // from the last key to the search; characters; hits shown
   const script = document.currentScript;
-  const api = new URL("../api/search", script.src), page = new URL("../search", script.src);
+  const api = new URL("../api/search", script.src), page = new URL("../search", script.src), used = new URL("../used", script.src);
 
   const STYLE = `
     :host { display: block; }
@@ -30,6 +30,7 @@
     ol > li > a { font-weight: 600; }
     p { margin: 0; font-size: .9em; }
     .snippet { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
+    mark { color: inherit; background: none; font-weight: 600; }
     .where, .said { color: var(--dim); }`;
   const sheet = new CSSStyleSheet();  // not a <style>: a page's policy may forbid these
   sheet.replaceSync(STYLE);
@@ -42,7 +43,7 @@
   const link = (href, text) => make("a", /^https?:\/\//.test(href) ? { href } : {}, text);
 
   class SiteSearch extends HTMLElement {
-    #input; #panel; #said; #fields; #page; #timer = 0; #asked = null;
+    #input; #panel; #said; #fields; #page; #timer = 0; #asked = null; #answer = "";
 
     connectedCallback() {
       if (this.shadowRoot) return;
@@ -51,7 +52,7 @@
       this.#fields = [...(form ? new FormData(form) : [])].filter(([name]) => name !== "q");
       const said = box?.ariaLabel || box?.labels[0]?.textContent.trim() || "Search";
       this.#input = make("input", { type: "search", name: "q", ariaLabel: said, placeholder: box?.placeholder ?? "", autocomplete: "off", required: true });
-      this.#said = make("p", { className: "said", role: "status" });
+      this.#said = make("div", { className: "said", role: "status" });
       this.#panel = make("div", { className: "panel", hidden: true });
       const root = make("div", { className: "all" },
         make("form", { action: this.#page, role: "search" }, this.#input, ...this.#fields.map(([name, value]) => make("input", { type: "hidden", name, value })),
@@ -64,7 +65,13 @@
       this.#input.addEventListener("input", () => this.#typed());
       this.#input.addEventListener("focus", () => { this.#panel.hidden = !this.#panel.querySelector("ol"); });
       root.addEventListener("keydown", (event) => this.#key(event));
-      root.addEventListener("focusout", (event) => { if (!root.contains(event.relatedTarget)) this.#panel.hidden = true; });
+      root.addEventListener("focusout", (event) => {
+        if (root.contains(event.relatedTarget)) return;
+        this.#panel.hidden = true;
+        this.#tell();
+      });
+      root.addEventListener("submit", () => { this.#answer = ""; });
+      for (const kind of ["click", "auxclick"]) this.#panel.addEventListener(kind, (event) => this.#opened(event));
     }
 
     #typed() {
@@ -77,25 +84,48 @@
 
     async #ask(query) {
       const { signal } = this.#asked = new AbortController();
-      const wanted = new URLSearchParams([["q", query], ["limit", HITS], ...this.#fields]);
+      const wanted = new URLSearchParams([["q", query], ["limit", HITS], ["typed", 1], ...this.#fields]);
       try {
         const answer = await fetch(`${api}?${wanted}`, { signal, credentials: "omit", referrerPolicy: "no-referrer" });
         const found = await answer.json();
         if (signal.aborted) return;
         if (!answer.ok) return this.#show(found.error);
-        wanted.delete("limit");
-        this.#show(found.hits.length ? "" : "No page was found.", found, `${this.#page}?${wanted}`);
+        const to = (name, value) => {  // the search page, with this changed
+          const there = new URLSearchParams([["q", query], ...this.#fields]);
+          there.set(name, value);
+          return `${this.#page}?${there}`;
+        };
+        this.#show(found.hits.length ? "" : "No page was found.", found, to);
       } catch {
         if (!signal.aborted) this.#show("The search cannot be reached now.");
       }
     }
 
-    #show(said, found = { hits: [] }, all = "") {
+    #show(said, found = { hits: [] }, to = null) {
       const { hits, total } = found, more = hits.length < total;
-      this.#said.textContent = said || (hits.length ? `${total.toLocaleString("en")} ${total === 1 ? "page" : "pages"}` : "");
+      const count = `${found.at_least ? "more than " : ""}${total?.toLocaleString("en")} ${total === 1 ? "page" : "pages"}`;
+      this.#answer = found.answer ?? "";
+      this.#said.replaceChildren(...[
+        said || (hits.length ? count : ""),
+        found.note && make("p", {}, found.note),
+        found.corrected && make("p", {}, "Results for ", make("b", {}, found.corrected), ". ", link(to("exact", 1), `Search for ${found.query} as typed`)),
+        found.did_you_mean && make("p", {}, "Did you mean ", link(to("q", found.did_you_mean), found.did_you_mean), "?"),
+        found.other_reading && make("p", {}, "Other reading: ", link(to("q", found.other_reading), found.other_reading)),
+      ].filter((part) => part));
       const list = hits.length && make("ol", {}, ...hits.map(hit => this.#hit(hit)));
-      this.#panel.replaceChildren(...[this.#said, list, more && make("p", {}, link(all, "All results"))].filter((part) => part));
+      this.#panel.replaceChildren(...[this.#said, list, more && make("p", {}, link(to("q", found.query), "All results"))].filter((part) => part));
       this.#panel.hidden = !this.#said.textContent;
+    }
+
+    #opened(event) {  // what leads to the search page is logged there
+      const item = event.button < 2 && event.target.closest("a") && event.target.closest("ol > li");
+      if (item) this.#tell([...item.parentNode.children].indexOf(item) + 1);
+      else if (event.target.closest("a")) this.#answer = "";
+    }
+
+    #tell(rank = 0) {  // where the server keeps a log of queries: this was looked at, or opened
+      const told = `${used}?answer=${this.#answer}&rank=${rank}`;
+      if (this.#answer) fetch(told, { method: "POST", keepalive: true, credentials: "omit", referrerPolicy: "no-referrer" }).catch(() => {});
     }
 
     #hit(hit) {
@@ -105,7 +135,7 @@
       return make("li", { lang: hit.language },
         title,
         make("p", { className: "where" }, hit.url.replace(/^https?:\/\/(www\.)?/, "")),
-        make("p", { className: "snippet", dir: "auto" }, hit.snippet),
+        make("p", { className: "snippet", dir: "auto" }, ...hit.marked.map((piece, place) => place % 2 ? make("mark", {}, piece) : piece)),
         others.length > 0 && make("ul", {}, ...others.map((section) => make("li", {}, link(section.url, section.heading)))));
     }
 
