@@ -250,6 +250,15 @@ def test_frontier_stats_of_an_empty_folder_are_zeros(run: Run) -> None:
     assert set(counts.values()) == {0} and len(counts) == 7
 
 
+@pytest.mark.parametrize("words", [("stats",), ("peek",), ("explain", A), ("again", A), ("clear",)])
+def test_a_frontier_that_does_not_exist_is_named_with_those_that_do(
+    run: Run, filled: Path, words: tuple[str, ...]
+) -> None:
+    answer = run("frontier", *words, "--name", "nosuch", folder=filled)
+
+    assert_told_off(answer, "there is no frontier named 'nosuch'; those that exist: index\n")
+
+
 def test_frontier_peek_shows_what_comes_next(run: Run, filled: Path) -> None:
     answer = run("frontier", "peek", "-n", "2", folder=filled)
 
@@ -314,7 +323,7 @@ def test_frontier_explain_tells_the_line_of_robots_txt_that_decides(run: Run, tm
         found = explain(A + "private/page")
         assert (found["says"], found["line"], found["status"]) == ("disallowed", "Disallow: /private/", 200)
         assert explain(A + "page")["says"] == "allowed"
-        assert explain(B) | {"fetched": 0} == {"says": "disallowed", "line": "", "status": 503, "fetched": 0}
+        assert explain(B) | {"fetched": 0} == {"says": "unreachable", "line": "", "status": 503, "fetched": 0}
         assert explain("http://nobody.test/") == {"says": "not asked yet"}
         shown = " ".join(run("frontier", "explain", A + "private/page", folder=tmp_path).out.split())
         assert "robots: says disallowed line Disallow: /private/ status 200" in shown

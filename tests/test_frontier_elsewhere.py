@@ -101,6 +101,7 @@ def test_it_answers_for_a_spider_of_the_project(project: Path, ended: Start, sit
     assert frontier("explain", page)["state"] == "decided"
     assert frontier("block", site.url)["blocked"] == [site.url]
     assert frontier("clear") == {"forgotten": PAGES + 2}
+    assert "there is no frontier named 'quotes'; those that exist: none" in refusal("stats")
 
 
 @pytest.mark.slow

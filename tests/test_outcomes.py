@@ -237,6 +237,34 @@ def test_a_full_collection_takes_nothing_new_and_a_page_that_is_gone_makes_room(
     assert allowed(made) == 1
 
 
+@pytest.mark.parametrize(
+    ("was", "status", "outcome"),
+    [
+        (404, 404, "failed/not-found"),
+        (404, 500, "retry/server-error"),
+        (404, 200, "done/document"),
+        (301, 404, "failed/not-found"),
+        (200, 404, "checked/missing"),
+        (200, 410, "checked/gone"),
+    ],
+)
+def test_what_was_no_document_comes_to_the_same_as_at_first_when_it_is_fetched_again(
+    made: Handmade, was: int, status: int, outcome: str
+) -> None:
+    reasons = {404: "failed/not-found", 301: "done/redirect", 200: "done/document"}
+    assert came_to(made, made.request(A), was) == reasons[was]
+
+    made.frontier.again([Again(A, reasons[was])])
+
+    assert came_to(made, made.request(), status) == outcome
+
+
+def came_to(made: Handmade, request: Request, status: int) -> str:
+    response = answered(request, status, b"<title>A page</title>", Location=B)
+    going_on = made.download(request, response)
+    return (made.scrape(response) if going_on is response else made.settle())[A]
+
+
 def test_nothing_is_leased_while_the_disk_is_behind(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> None:
     assert allowed(made) == 9
 

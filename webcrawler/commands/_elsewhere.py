@@ -19,7 +19,7 @@ from scrapy.utils.request import RequestFingerprinterProtocol
 
 from webcrawler import connection, urls
 from webcrawler.addon import WebCrawlerAddon
-from webcrawler.commands._frontier_shown import as_text, is_page, servers_named
+from webcrawler.commands._frontier_shown import as_text, is_page, refuse_unknown, servers_named
 from webcrawler.commands.base import Command, Option, whole_number
 from webcrawler.crawl.dropin import identity_of, key_of_get, options, push, seeds_key, take_over
 from webcrawler.errors import BadInput
@@ -67,6 +67,8 @@ class Elsewhere(Command):
             mode = ordering(settings["FRONTIER_MODE"])
             partitions = settings.getint("FRONTIER_PARTITIONS")
             frontier = Frontier(connected.client, mode, settings["FRONTIER_NAME"], partitions=partitions)
+            if verb in ("stats", "peek", "quarantined", "explain"):
+                refuse_unknown(frontier)
             match verb:
                 case "peek":
                     found: Any = inspect.peek(frontier, limit)

@@ -8,6 +8,7 @@ from typing import Any
 from webcrawler import urls
 from webcrawler.commands.base import printable
 from webcrawler.errors import BadInput, BadUrl
+from webcrawler.frontier import Frontier
 
 DAY_SECONDS = 86400.0
 
@@ -27,6 +28,14 @@ def as_text(verb: str, found: Any) -> str:
         return "\n".join(map(_quarantined, found)) or "nothing is quarantined"
     held_back = [printable(found.pop("held_back")), ""] if verb == "stats" and "held_back" in found else []
     return "\n".join(held_back + rows(readable(found) if verb == "explain" else found, ""))
+
+
+def refuse_unknown(frontier: Frontier) -> None:
+    """Raises BadInput: there is no frontier of that name; the message names those that are there."""
+    if not frontier.stored_partitions():
+        metas = (key.split("}:", 1)[1] for key in frontier.keys_of("{crawl:") if key.endswith(":meta"))
+        names = ", ".join(sorted({meta.removesuffix(":meta") for meta in metas})) or "none"
+        raise BadInput(f"there is no frontier named {frontier.name[:200]!r}; those that exist: {names}")
 
 
 def servers_named(name: str) -> list[str]:

@@ -17,7 +17,7 @@ from scrapy.utils.conf import arglist_to_dict
 from webcrawler import connection, metrics, urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_start, is_held
-from webcrawler.commands._frontier_shown import as_text, servers_named
+from webcrawler.commands._frontier_shown import as_text, refuse_unknown, servers_named
 from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
 from webcrawler.connection import Connection
 from webcrawler.crawl import run
@@ -69,6 +69,8 @@ class FrontierCommand(Command):
         job = self._job(verb, opts)
         with self._connected(verb) as connected:
             frontier = Frontier(connected.client, ordering("fifo"), opts.name)
+            if opts.name != "index":
+                refuse_unknown(frontier)
             if not frontier.stored_partitions():  # a block has to be where the first crawl will look for it
                 partitions = self.project.getint("FRONTIER_PARTITIONS")
                 frontier = Frontier(connected.client, ordering("fifo"), opts.name, partitions=partitions)
@@ -222,8 +224,10 @@ class FrontierCommand(Command):
         robots, _ = cache.get(urls.server(url))
         if robots is None:
             return {"says": "not asked yet"}
-        is_allowed = robots.rules is not None and robots.rules.allowed(url)
         is_read = robots.status is not None and 200 <= robots.status < 300
         line = deciding_line(robots.body, agent, url) if is_read else ""
-        says = "allowed" if is_allowed else "disallowed"
+        if robots.rules is None:
+            says = "unreachable"
+        else:
+            says = "allowed" if robots.rules.allowed(url) else "disallowed"
         return {"says": says, "line": line, "status": robots.status, "fetched": robots.fetched}
