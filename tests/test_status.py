@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from conftest import MakeFrontier
 from crawled import crawled, fetched, link
-from frontiers import now_ms
+from frontiers import fail, lease_one, now_ms
 from lxml import html as lxml_html
 from searched import entry, publish
 from starlette.testclient import TestClient
@@ -30,6 +30,7 @@ from webcrawler.search import span
 from webcrawler.web import Config, make_app
 from webcrawler.web.readable import size
 from webcrawler.web.status import freshness
+from webcrawler.web.status import page as status_page
 from webcrawler.web.status.activity import BIN_SECONDS, Activity, rates
 from webcrawler.web.status.overview import NOT_HERE, SILENT, Overviews
 from webcrawler.web.status.page import HEIGHT, WIDTH, plot, round_up
@@ -157,6 +158,61 @@ def test_redis_that_hangs_costs_a_moment_and_no_page(tmp_path: Path, monkeypatch
             found = web.get("/api/status").json()
 
     assert found["frontier_unknown"] == SILENT
+
+
+GONE = "http://a.test/gone"
+
+
+def hrefs(web: TestClient, path: str) -> list[str]:
+    return [link.get("href", "") for link in lxml_html.fromstring(web.get(path).text).iter("a")]
+
+
+@pytest.mark.parametrize("is_crawling", [True, False])
+def test_what_is_counted_leads_to_a_list_of_it(web: TestClient, tmp_path: Path, is_crawling: bool) -> None:
+    crawled(tmp_path, fetched("http://a.test/", link(GONE)), fetched(GONE, reason="not-found"))
+    with connect(None, tmp_path) if is_crawling else nullcontext() as connection:
+        if connection:
+            frontier = Frontier(connection.new_client(), ordering("fifo"))
+            frontier.open("fifo")
+            frontier.discover([link(GONE)])
+            fail(frontier, lease_one(frontier), "not-found", retry=False)
+        lists = [href for href in hrefs(web, "/status") if href.startswith("status/pages")]
+
+    reason = "not-found" if is_crawling else "failed/not-found"
+    assert lists[0] == "status/pages" and f"status/pages?state={reason}" in lists
+    assert all(web.get(f"/{path}").status_code == 200 for path in lists)
+
+
+def test_a_list_shows_why_since_when_and_who_links_there(web: TestClient, tmp_path: Path) -> None:
+    crawled(tmp_path, fetched("http://a.test/", link(GONE, "<b>gone")), fetched(GONE, reason="not-found"))
+
+    text = text_of(web, "/status/pages")
+
+    assert "http://a.test/gonenot found (200)1 Jan 1970 http://a.test/ “<b>gone”" in text
+    assert "These are the first" not in text
+    assert {GONE, "http://a.test/"} <= set(hrefs(web, "/status/pages"))
+    assert "There are none." in text_of(web, "/status/pages?state=timeout")
+
+
+def test_a_long_list_is_cut_and_says_what_prints_all_of_it(
+    web: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status_page, "LISTED", 2)
+    crawled(tmp_path, *(fetched(f"http://a.test/{n}") for n in range(3)))
+
+    text = text_of(web, "/status/pages?state=document")
+
+    assert "http://a.test/1" in text and "http://a.test/2" not in text
+    assert "These are the first 2." in text and "webcrawler pages --state document --csv" in text
+
+
+def test_what_is_no_state_is_refused_in_one_line(web: TestClient, tmp_path: Path) -> None:
+    crawled(tmp_path, fetched("http://a.test/"))
+
+    answer = web.get("/status/pages?state=%3Cb%3E")
+
+    assert answer.status_code == 400
+    assert "no state &#39;&lt;b&gt;&#39;: a status such as 404, or one of broken, " in answer.text
 
 
 def test_page_is_renewed_only_when_asked_to(web: TestClient) -> None:

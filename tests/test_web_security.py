@@ -53,6 +53,7 @@ PATHS = """/ /search /search?q=biology /search?q=biology&page=1000000000 /explai
     /explain?q=biology&number=99 /cached?number=1 /cached /suggest?q=mol /opensearch.xml /api
     /api/search?q=biology /api/search /api/suggest?q=mol /api/explain?q=biology&number=1 /openapi.json
     /live /live/none /live/none/events /live/none/stop /api/live /api/live/none /api/live/none/stop
+    /status/pages /status/pages?state=noindex /status/pages?state=x
     /status /status?refresh=5 /status?refresh=x /api/status /healthz /metrics /judge /nowhere
     /static/nothing.css /static/../app.py
     /static/ /favicon.ico /robots.txt //evil.test/ /%2e%2e/ /search/"""

@@ -204,8 +204,7 @@ class Batch:
         if suspects := self._familiar.suspects(pages):
             self._until_done(lambda: self._suspect(suspects))
         sys.audit("webcrawler.batch.settled")
-        checks = [entry for entry in entries if entry.fetch.lease.was in DOCUMENTS]
-        told = {entry.fetch.lease: _told(entry, verdict) for entry in checks}
+        told = {one.fetch.lease: _told(one, verdict) for one in entries if one.fetch.lease.was in DOCUMENTS}
         is_open = ("retry/", "stale")
         settled = [(one, how if how.startswith(is_open) else told.get(one, how)) for one, how in outcomes]
         if log := self._frontier.decisions:

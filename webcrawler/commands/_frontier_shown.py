@@ -33,8 +33,8 @@ def as_text(verb: str, found: Any) -> str:
 def refuse_unknown(frontier: Frontier) -> None:
     """Raises BadInput: there is no frontier of that name; the message names those that are there."""
     if not frontier.stored_partitions():
-        metas = (key.split("}:", 1)[1] for key in frontier.keys_of("{crawl:") if key.endswith(":meta"))
-        names = ", ".join(sorted({meta.removesuffix(":meta") for meta in metas})) or "none"
+        found = {key.split("}:", 1)[1][:-5] for key in frontier.keys_of("{crawl:") if key.endswith(":meta")}
+        names = ", ".join(sorted(found)) or "none"
         raise BadInput(f"there is no frontier named {frontier.name[:200]!r}; those that exist: {names}")
 
 

@@ -226,8 +226,6 @@ class FrontierCommand(Command):
             return {"says": "not asked yet"}
         is_read = robots.status is not None and 200 <= robots.status < 300
         line = deciding_line(robots.body, agent, url) if is_read else ""
-        if robots.rules is None:
-            says = "unreachable"
-        else:
-            says = "allowed" if robots.rules.allowed(url) else "disallowed"
+        rules = robots.rules
+        says = "unreachable" if rules is None else "allowed" if rules.allowed(url) else "disallowed"
         return {"says": says, "line": line, "status": robots.status, "fetched": robots.fetched}

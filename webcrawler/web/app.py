@@ -58,7 +58,7 @@ def make_app(config: Config) -> Starlette:
             *live.routes(),
             *finds.routes(),
             *use.routes(),
-            *status_routes(overviews, live),
+            *status_routes(overviews, live, config.crawl_dir / "catalog.sqlite"),
             *metrics.routes(),
             *Health(answers.ask).routes(),
             Route(config.root or "/", search.home),

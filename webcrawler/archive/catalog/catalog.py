@@ -27,6 +27,7 @@ from webcrawler.archive.catalog._links import Anchors, LinkGraph
 from webcrawler.archive.catalog._rows import Arrival, Verdict, document, unpack, unpack_beginning
 from webcrawler.archive.catalog._signs import Signs
 from webcrawler.archive.catalog._source import Said, Source
+from webcrawler.archive.catalog._states import listed
 from webcrawler.archive.catalog._urls import Fetches, Urls
 from webcrawler.errors import BadInput
 from webcrawler.records import Change, Document, Link, Original, Place, Text
@@ -278,6 +279,17 @@ class Catalog:
             f"{DOCUMENT} WHERE d.number = (SELECT number FROM ids WHERE id = ?)", (url_id(url),)
         ).fetchone()
         return document(row) if row else None
+
+    def listed(self, state: str, links: int, to_visitors: bool = False) -> Iterator[dict[str, Any]]:
+        """All URLs in a state, by page number, as they are read; listed.sql says which, and what of each.
+
+        Args:
+            links: to each at most.
+            to_visitors: only what a search may show as well: nothing that is blocked, removed or noindex.
+        Raises:
+            BadInput: there is no such state; the message names all.
+        """
+        return listed(self._db, state, links, to_visitors)
 
     def first_documents(self, limit: int) -> list[int]:
         """The page numbers of those that were known first, without finds."""

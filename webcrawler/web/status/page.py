@@ -1,18 +1,26 @@
 """/status: is a crawl running, how fast, what waits, what holds it back; as a page and as JSON.
 
+/status/pages: the first URLs that are broken, or in another state, and which pages link to them.
+
 Plots are SVG with attributes only, as the Content-Security-Policy of our pages allows no styles.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from itertools import islice
 from math import floor, log10
+from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webcrawler.archive.catalog import Catalog
+from webcrawler.errors import BadInput, Unavailable
 from webcrawler.search import span
 from webcrawler.web.live import LivePages
 from webcrawler.web.parameters import read
@@ -22,9 +30,12 @@ from webcrawler.web.status.overview import Overviews
 
 SLOWEST_REFRESH = 3_600
 WIDTH, HEIGHT, GAP = 600, 120, 2
+LISTED, LINKS = 100, 3
 
 
-def routes(overviews: Overviews, live: LivePages) -> list[Route]:
+def routes(overviews: Overviews, live: LivePages, catalog: Path) -> list[Route]:
+    turn = asyncio.Lock()  # one at a time: all URLs are read where few are in a state
+
     async def status(request: Request) -> Response:
         refresh = read(request).whole("refresh", 0, 0, SLOWEST_REFRESH)
         overview = await overviews.newest()
@@ -42,7 +53,25 @@ def routes(overviews: Overviews, live: LivePages) -> list[Route]:
     async def api(request: Request) -> Response:
         return json_answer(asdict(await overviews.newest()), cache="no-store")
 
-    return [Route("/status", status), Route("/api/status", api)]
+    async def pages(request: Request) -> Response:
+        state = read(request).one("state") or "broken"
+        async with turn:
+            found = await asyncio.to_thread(_listed, catalog, state)
+        return page(request, "pages.html", state=state, found=found[:LISTED], are_all=len(found) <= LISTED)
+
+    return [Route("/status", status), Route("/api/status", api), Route("/status/pages", pages)]
+
+
+def _listed(path: Path, state: str) -> list[dict[str, object]]:
+    """One more than are shown, where there are more."""
+    try:
+        catalog = Catalog(path, readonly=True)
+    except BadInput as error:  # no fault of the visitor
+        if not path.exists():
+            return []
+        raise Unavailable(str(error)) from error
+    with closing(catalog):
+        return list(islice(catalog.listed(state, LINKS, to_visitors=True), LISTED + 1))
 
 
 @dataclass(frozen=True, slots=True)
