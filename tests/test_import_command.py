@@ -101,6 +101,19 @@ def titles(folder: Path) -> list[str]:
     return [hit.title for hit in Searcher(folder, deadline_seconds=60).search("quokka").hits]
 
 
+def test_bytes_of_a_redirect_lead_where_a_crawl_of_ours_would_go(tmp_path: Path, run: Run) -> None:
+    moved = [
+        Kept(f"/{n}", status="302 Found", headers={"Location": to}) for n, to in enumerate(("/~", "/\u00fc"))
+    ]
+    file = warc(tmp_path / "theirs.warc", moved, gzipped=False)
+    file.write_bytes(file.read_bytes().replace(b"/~", b"/\xe9"))
+
+    run("import", str(file))
+
+    links = dumped(tmp_path / "crawl")["links"]
+    assert {target for _, target, *_ in links} == {f"{A}/%E9", f"{A}/%C3%BC"}
+
+
 @pytest.mark.parametrize("version", ["WARC/1.0", "WARC/1.1"])
 @pytest.mark.parametrize("gzipped", [True, False])
 def test_pages_redirects_and_missing_pages_are_taken_in_and_the_rest_is_counted(

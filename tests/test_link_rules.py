@@ -14,6 +14,7 @@ from webcrawler.job import Job, seed_link, sitemap_link
 from webcrawler.parsing import parse
 from webcrawler.records import Lease, Link
 from webcrawler.scope import Scope, change
+from webcrawler.urls import NAMED
 
 A, MIRROR, MAIN = "http://a.test/", "http://mirror.test/", "http://main.test/docs/"
 GIVEN = {
@@ -76,6 +77,11 @@ def test_one_bound_is_enough(tmp_path: Path, url: str, given: dict[str, Any], wh
     (link,) = rules(tmp_path, **given).apply_to_all((seed_link(url),))
 
     assert link.refused == why
+
+
+@pytest.mark.parametrize("rel", sorted(NAMED))
+def test_what_is_named_as_a_page_may_end_as_documents_do_that_are_not_read(tmp_path: Path, rel: str) -> None:
+    assert rules(tmp_path).apply(seed_link(A + "file.docx")._replace(rel=rel)).refused == ""
 
 
 def test_a_reason_that_a_link_has_already_stays(tmp_path: Path) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import nullcontext
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from handmade import Handmade, Make, answered, made, make
 from scrapy import Request
 from scrapy.exceptions import StopDownload
-from scrapy.http import Headers
+from scrapy.http import Headers, Response
 from twisted.web.iweb import UNKNOWN_LENGTH
 
 from webcrawler.crawl.middlewares.login import LoginMiddleware
@@ -25,7 +27,7 @@ from webcrawler.crawl.middlewares.outcome import (
 )
 from webcrawler.crawl.responses import Refused
 from webcrawler.job import sitemap_link
-from webcrawler.parsing import PRIVATE
+from webcrawler.parsing import PRIVATE, SITEMAP_BYTES
 
 __all__ = ["made", "make"]  # fixtures
 
@@ -143,6 +145,62 @@ def test_what_is_large_and_not_read_is_stopped_at_its_headers(
 
     with pytest.raises(StopDownload) if is_stopped else nullcontext():
         made.outcome.stop_what_is_no_document(Headers({"Content-Type": kind}), length, request)
+
+
+SCRIPT, ZIP = "application/octet-stream", b"PK\x03\x04" + bytes(26)
+BEGINNINGS = [
+    # (Content-Type, first bytes, is it stopped)
+    (SCRIPT, b"%PDF-1.7", False),
+    ("application/x-force-download", b"\xef\xbb\xbf\n%PDF-1.7", False),
+    ("text/plain; charset=utf-8", b"%PDF-1.7", False),
+    ("application/msword", b"{\\rtf1", False),
+    (SCRIPT, ZIP + b"[Content_Types].xml", False),
+    (SCRIPT, ZIP + b"mimetypeapplication/epub+zip", False),
+    (SCRIPT, ZIP + b"holiday/1.jpg", True),
+    (SCRIPT, b"\x7fELF", True),
+    ("text/plain", b"a log\n", True),
+]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize(("kind", "begins", "is_stopped"), BEGINNINGS)
+def test_what_is_named_vaguely_is_stopped_when_its_first_bytes_show_nothing(
+    made: Handmade, kind: str, begins: bytes, is_stopped: bool, pack: Callable[[bytes], bytes]
+) -> None:
+    coding = {} if pack is bytes else {"Content-Encoding": "gzip"}
+    request, body = made.request(A + "get?id=1"), pack(begins + Random(1).randbytes(4_000))
+
+    made.outcome.stop_what_is_no_document(Headers({"Content-Type": kind, **coding}), LARGE, request)
+    made.outcome.stop_what_begins_as_none(body[:3], request)
+    with pytest.raises(StopDownload) if is_stopped else nullcontext():
+        made.outcome.stop_what_begins_as_none(body[3:2_000], request)
+    made.outcome.stop_what_begins_as_none(body[2_000:], request)  # it is decided once
+
+
+@pytest.mark.parametrize(
+    "name", ['attachment; filename="a report.epub"', "inline; filename*=UTF-8''%C3%BC.epub"]
+)
+def test_what_its_name_says_to_be_a_document_is_not_stopped(made: Handmade, name: str) -> None:
+    request = made.request(A + "get?id=1")
+    headers = Headers({"Content-Type": SCRIPT, "Content-Disposition": name})
+
+    made.outcome.stop_what_is_no_document(headers, LARGE, request)
+    made.outcome.stop_what_begins_as_none(bytes(2_000), request)
+
+
+def test_of_what_was_stopped_nothing_is_kept(made: Handmade) -> None:
+    request = made.request(A)
+
+    response = Response(A, 200, {"Content-Type": SCRIPT}, b"\x7fELF", ["download_stopped"], request)
+    made.download(request, response)
+
+    assert made.settle() == {A: "failed/not-indexable"}
+    assert made.kept()[0].response.body == b""
+
+
+def test_a_sitemap_may_be_as_large_as_the_standard_has_it(made: Handmade) -> None:
+    assert made.request(sitemap_link(A + "map.xml")).meta["download_maxsize"] == SITEMAP_BYTES
+    assert "download_maxsize" not in made.request(A + "page").meta
 
 
 def test_what_has_no_lease_is_never_stopped(made: Handmade) -> None:

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from frontiers import links
 from handmade import Handmade, Make, answered, made, make
+from redis.exceptions import NoPermissionError
 from scrapy import Request, signals
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, DownloadTimeoutError
 from twisted.python.failure import Failure
@@ -14,7 +15,8 @@ from twisted.python.failure import Failure
 from webcrawler.crawl.responses import Refused
 from webcrawler.crawl.run import Decided
 from webcrawler.frontier import Again
-from webcrawler.records import Original
+from webcrawler.job import sitemap_link
+from webcrawler.records import Entry, Fetch, Original
 
 __all__ = ["made", "make"]  # fixtures
 
@@ -54,6 +56,29 @@ def test_a_download_without_an_answer_is_reported_and_decided(
     assert made.settle() == {A: outcome}
     assert made.last(A).error == f"{type(error).__name__}: {error}"[:500]
     assert made.crawl.leases.open == {}
+
+
+def test_no_url_loses_a_try_by_what_redis_refuses(made: Handmade) -> None:
+    request = made.request(A)
+
+    async def work() -> None:
+        fail(made, request, NoPermissionError("User x has no permissions to run the 'set' command"))
+        await asyncio.gather(*made.crawl.outcomes._tasks)
+
+    asyncio.run(work())
+
+    assert made.next().tries == 0
+
+
+def test_sitemaps_that_are_too_large_are_known_at_the_end(made: Handmade) -> None:
+    urls = ["http://a.test/map.xml", "http://b.test/map.xml"]
+    first, second = (made.request(sitemap_link(url)) for url in urls)
+
+    fail(made, first, DownloadCancelledError("large"))
+    read = Fetch(second.meta["lease"], "done", "sitemap", 1.0, status=200)
+    made.crawl.outcomes.decide(Entry(read, refused={"too-large": 1}))
+
+    assert made.crawl.outcomes.too_large == urls
 
 
 def test_what_was_decided_already_is_not_decided_again(made: Handmade) -> None:

@@ -25,6 +25,7 @@ from webcrawler.crawl.responses import (
     headers_of,
     reason_of,
     reason_of_error,
+    redirect_target,
     retry_after_seconds,
 )
 from webcrawler.job import seed_link, sitemap_link
@@ -66,6 +67,24 @@ def test_an_answer_comes_to_a_reason_of_the_table_of_states(
     response = Response("http://a.test/", status, {"Content-Type": kind} if kind else {}, body)
 
     assert reason_of(response, None, LEASE) == (state, reason, retry)
+
+
+LOCATIONS = [
+    # (bytes, where they lead)
+    (b"/caf\xe9?q=\xfc", "http://a.test/caf%E9?q=%FC"),
+    (b"/\x93\xfa\x96\x7b.html", "http://a.test/%93%FA%96%7B.html"),
+    ("/\u00fc".encode(), "http://a.test/%C3%BC"),
+    ("http://b\u00fccher.example/\u00fc".encode(), "http://xn--bcher-kva.example/%C3%BC"),
+    (b"/%E9 \xe9#\xe9", "http://a.test/%E9%20%E9"),
+    (b"/Map.png", "http://a.test/Map.png"),
+]
+
+
+@pytest.mark.parametrize(("location", "url"), LOCATIONS)
+def test_a_redirect_leads_where_its_bytes_say(location: bytes, url: str) -> None:
+    target = redirect_target(302, location, "http://a.test/x", ("http",))
+
+    assert target and (target.url, target.refused) == (url, "")
 
 
 def test_a_redirect_is_done_and_one_to_itself_is_a_loop() -> None:

@@ -9,6 +9,7 @@ import pytest
 from frontiers import next_due_ms
 from handmade import Answer, Handmade, Make, make
 from redis.exceptions import ConnectionError as Away
+from redis.exceptions import NoPermissionError
 from scrapy import Request
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import NotConfigured, StopDownload
@@ -207,6 +208,14 @@ def test_a_redirect_to_where_no_web_is_gives_no_rules(make: Make, to: str) -> No
     assert len(asked(made)) == 1
 
 
+def test_bytes_of_a_redirect_are_asked_for_as_they_are(make: Make) -> None:
+    answers = iter([Response(HOME, 302, {"Location": b"/caf\xe9.txt"}), Response(HOME, 200, {}, RULES)])
+    made = make(answers=lambda request: next(answers))
+
+    assert ask(made, f"{A}/private") == ["robots-disallowed"]
+    assert asked(made) == [f"{A}/robots.txt", f"{A}/caf%E9.txt"]
+
+
 def test_it_is_asked_for_as_pages_are_and_within_bounds_of_its_own(make: Make) -> None:
     made = make(answers=rules())
     made.crawl.request_meta = {"proxy": None}
@@ -271,6 +280,16 @@ def away_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("away_once")
 def test_pages_wait_for_a_redis_that_is_away(make: Make) -> None:
     assert ask(make(answers=rules()), f"{A}/private") == ["robots-disallowed"]
+
+
+def test_what_redis_never_permits_ends_the_crawl(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make(answers=rules())
+    refusal = NoPermissionError("User x has no permissions to run the 'set' command")
+    monkeypatch.setattr(RobotsCache, "put", lambda *_: (_ for _ in ()).throw(refusal))
+
+    with pytest.raises(NoPermissionError):
+        ask(made, HOME)
+    assert made.engine.ended == "scheduler_failed"
 
 
 @pytest.mark.usefixtures("away_once")

@@ -17,7 +17,7 @@ from webcrawler.errors import ParserKilled
 from webcrawler.parsing import begins_as_sitemap, parse_sitemap
 from webcrawler.parsing.dates import EARLIEST, moment
 from webcrawler.parsing.pool import ParserPool
-from webcrawler.parsing.sitemap import MAX_BYTES, MAX_ENTRIES
+from webcrawler.parsing.sitemap import MAX_ENTRIES, SITEMAP_BYTES
 from webcrawler.records import Sitemap
 
 URL = "http://a.test/map/sitemap.xml"
@@ -160,13 +160,24 @@ def test_samples_of_crawler_commons_are_read() -> None:
     assert {name: (len(urls), urls[0]) for name, urls in found.items()} == SAMPLES
 
 
-def test_only_an_index_names_sitemaps_whose_endings_do_not_matter() -> None:
+def test_however_what_a_sitemap_names_ends_it_is_not_refused() -> None:
     index = read("<sitemapindex><sitemap><loc>/1.xml.gz</loc></sitemap></sitemapindex>")
     pages = read(urls("/1.zip", "/2"))
 
     assert index and index.is_index and [link.refused for link in index.links] == [""]
-    assert pages and not pages.is_index and [link.refused for link in pages.links] == ["extension", ""]
+    assert pages and not pages.is_index and [link.refused for link in pages.links] == ["", ""]
     assert {link.rel for link in (*index.links, *pages.links)} == {"sitemap"}
+
+
+@pytest.mark.parametrize(("length", "refused"), [(SITEMAP_BYTES - 1, {}), (SITEMAP_BYTES, {"too-large": 1})])
+def test_of_a_file_that_is_too_large_the_beginning_is_read_and_it_is_counted(
+    length: int, refused: dict[str, int]
+) -> None:
+    body = f"{URL}/1\n".encode().ljust(length, b"\n")
+
+    found = parse_sitemap(gzip.compress(body, 1), URL)
+
+    assert found and len(found.links) == 1 and found.refused == refused
 
 
 @pytest.mark.slow
@@ -258,7 +269,7 @@ def test_nothing_external_is_read_for_a_file(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_gzip_bomb_is_inflated_up_to_the_bound(pool: ParserPool) -> None:
     head = f"{URLSET}<url><loc>http://a.test/1</loc></url>".encode()
-    bomb = gzip.compress(head + b" " * (2 * MAX_BYTES) + b"<url><loc>http://a.test/2</loc></url>")
+    bomb = gzip.compress(head + b" " * (2 * SITEMAP_BYTES) + b"<url><loc>http://a.test/2</loc></url>")
 
     found = pool.parse_sitemap(bomb, URL, "", NOW, ("http",)).result(60)
 
@@ -268,7 +279,7 @@ def test_gzip_bomb_is_inflated_up_to_the_bound(pool: ParserPool) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("pool", [2], indirect=True, ids=["2 s"])
 def test_file_that_takes_too_long_ends_its_parser_and_not_the_next_one(pool: ParserPool) -> None:
-    endless = gzip.compress(b"<rss>" + b"<item><link>x</link></item>" * (MAX_BYTES // 27))
+    endless = gzip.compress(b"<rss>" + b"<item><link>x</link></item>" * (SITEMAP_BYTES // 27))
 
     with pytest.raises(ParserKilled):
         pool.parse_sitemap(endless, URL, "", NOW, ("http",)).result(60)

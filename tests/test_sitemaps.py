@@ -134,7 +134,7 @@ def test_every_url_is_in_one_state(crawled: Crawled) -> None:
 
     assert states["seen"] == states["done"] + states["failed"] > 0
     assert states["reasons"]["sitemap"] == list(OUTCOMES.values()).count("done/sitemap")
-    assert states["refused"] == {"extension": 1, "foreign": 1}
+    assert states["refused"] == {"foreign": 1}
 
 
 def test_nothing_outside_the_domains_is_asked(crawled: Crawled, known: Site) -> None:
@@ -161,6 +161,7 @@ def test_catalog_keeps_what_sitemaps_say_of_pages(crawled: Crawled) -> None:
         "/only-here": {("/pages.xml.gz", third)},
         "/named-too": {("/pages.xml.gz", third)},
         "/private/x": {("/pages.xml.gz", third)},
+        "/a.zip": {("/pages.xml.gz", third)},
         "/pages.xml.gz": {("/index.xml", 0.0)},
         "/list.txt": {("/index.xml", 0.0)},
         "/in-text": {("/list.txt", 0.0)},

@@ -113,14 +113,15 @@ def test_an_answer_that_is_no_sitemap_has_failed(tmp_path: Path) -> None:
         ("http://b.test/1", MAP, A, "foreign"),
         ("http://b.test/1", MAP, "http://b.test", ""),  # whose robots.txt names this one
         ("http://b.test/1", MAP, "", ""),  # a person has named it
-        (f"{A}/file.docx", MAP, A, "extension"),
+        (f"{A}/file.docx", MAP, A, ""),  # its type tells what it is
         ("http://mirror.test/1", MAP, "", ""),
     ],
 )
 def test_what_a_sitemap_names_is_followed_on_its_own_site_within_the_bounds(
     tmp_path: Path, url: str, of: str, by: str, why: str
 ) -> None:
-    (link,) = read(sitemaps(tmp_path), named(seed_link(url)), lease(of, by)).links
+    entry = seed_link(url)._replace(rel="sitemap")
+    (link,) = read(sitemaps(tmp_path), named(entry), lease(of, by)).links
 
     assert link.refused == why
     assert "mirror" not in link.url

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.urls import UnfetchableUrl, canonical, host_and_port, outlink, resolve, server, split, url_id
-from webcrawler.urls._outlink import refusal
+from webcrawler.urls._outlink import NAMED, refusal
 
 BASE = "http://a/b/c/d;p?q"
 
@@ -193,9 +193,9 @@ def test_url_is_a_server_and_a_path(url: str, parts: tuple[str, str], host: str,
 
 # --- worth taking in at all? ---
 
-_UNINDEXABLE = "png jpg gif svg zip gz js css tar bz2 ps xls h c py mp3 mp4 woff2 exe rss"
+_UNINDEXABLE = "png jpg gif svg zip gz tar bz2 ps xls mp3 mp4 woff2 exe rss"
 # Whether the last three are read is for DOCUMENT_TYPES.
-_PAGES = "html htm xhtml shtml php asp aspx cgi jsp pl xml md com net 1 unknown pdf doc txt"
+_PAGES = "html php aspx cgi pl xml md com net 1 unknown js css h c py o json csv ai so pdf doc txt"
 
 
 @pytest.mark.parametrize(
@@ -204,6 +204,13 @@ _PAGES = "html htm xhtml shtml php asp aspx cgi jsp pl xml md com net 1 unknown 
         *[(f"http://h/x.{ending}", "extension") for ending in _UNINDEXABLE.split()],
         *[(f"http://h/x.{ending}", "") for ending in _PAGES.split()],
         ("http://h/X.PNG", "extension"),
+        ("http://h/wiki/Svchost.exe", ""),  # a page about a file
+        ("http://h/Wiki/Svchost.exe?x", ""),
+        ("http://h/wiki/images/Map.png", "extension"),
+        ("http://h/de/Datei:Map.png", ""),
+        ("http://h:80/Datei/Map.png", "extension"),
+        ("http://h/o/r/blob/main/logo.png", ""),
+        ("http://h/x/x/x/x/x.png", "repeats"),
         ("http://h/x.tar.gz?download=1", "extension"),
         ("http://h/foo.h.html", ""),
         ("http://h/x.php?file=y.png", ""),
@@ -228,6 +235,15 @@ def test_outlink_has_all_that_a_parser_wants() -> None:
     assert target == ("http://h/a/~b", url_id("http://h/a/~b"), "http://h/a;jsessionid=7/%7eb?utm_x=1", "")
     assert outlink("https://h/", "http://h/", protocols=["http"]).refused == "scheme"
     assert outlink("https://h/", "http://h/").refused == ""
+
+
+@pytest.mark.parametrize(
+    ("href", "plain", "named"),
+    [("/Map.png", "extension", ""), ("/x/x/x/x/Map.png", "repeats", "repeats")],
+)
+def test_what_is_named_as_a_page_may_end_in_any_way(href: str, plain: str, named: str) -> None:
+    assert outlink(href, "http://h/").refused == plain
+    assert {outlink(href, "http://h/", rel=rel).refused for rel in NAMED} == {named}
 
 
 def test_spelling_too_long_to_fetch_is_refused_even_when_its_canonical_form_is_short() -> None:

@@ -167,12 +167,10 @@ def sitemap_link(url: str, of: str = "") -> Link:
     Args:
         of: the server whose robots.txt names it, or names the index that does; "": a person names it.
     """
-    target = urls.outlink(url, url)
-    refused = "" if target.refused == "extension" else target.refused
+    target = urls.outlink(url, url, rel="sitemap")
     request = {"kind": "sitemap", "of": of} if of else {"kind": "sitemap"}
-    return Link(
-        target.url, target.id, target.spelling, rel="sitemap", refused=refused, request=json.dumps(request)
-    )
+    found = Link(target.url, target.id, target.spelling, rel="sitemap", refused=target.refused)
+    return found._replace(request=json.dumps(request))
 
 
 def is_sitemap(lease: Lease) -> bool:

@@ -120,7 +120,7 @@ def _tell_sitemaps(replay: Replay, catalog: Catalog, admits: Callable[[Link], bo
     while some := catalog.signs.named(seq, SOME):
         for one in some:
             domains = {registrable_domain(name) for name in (one.server, one.of)} if one.of else ()
-            link = as_link(one.url, one.id)
+            link = as_link(one.url, one.id, "sitemap")
             if admits(link) and (not domains or registrable_domain(server(one.url)) in domains):
                 replay.name(one.number, link)
         seq = some[-1].seq

@@ -78,16 +78,17 @@ class Replay:
             self.notes[target] = max(self.notes[target], ordering.note(link, source))
 
     def _is_followed(self, link: Outlink) -> bool:
-        """Would a crawl follow links to this URL? Asked once for each."""
-        if self._verdicts[link.target] == UNTRIED:
-            is_admitted = self._admits(as_link(link.url, link.id))
+        """Would a crawl follow links to this URL? Asked once for each, and for each redirect to it."""
+        verdict = self._verdicts[link.target]
+        if verdict == UNTRIED or (verdict == REFUSED and link.rel in urls.NAMED):
+            is_admitted = self._admits(as_link(link.url, link.id, link.rel))
             self._verdicts[link.target] = FOLLOWED if is_admitted else REFUSED
         return self._verdicts[link.target] == FOLLOWED
 
 
-def as_link(url: str, id: int) -> Link:
+def as_link(url: str, id: int, rel: str = "") -> Link:
     """A canonical URL as a link to it, which may be refused."""
-    return Link(url, id, url, refused=urls.outlink(url, url).refused)
+    return Link(url, id, url, rel=rel, refused=urls.outlink(url, url, rel=rel).refused)
 
 
 def raised(old: int, new: int, how: str, band: int) -> int:

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from argparse import RawDescriptionHelpFormatter
+from asyncio import Future
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -28,9 +29,9 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_start
 from webcrawler.commands._results_table import ResultsTable, console
 from webcrawler.commands.base import Command, Option, check_file, check_folder, write_json
-from webcrawler.connection import Connection, retry
+from webcrawler.connection import Connection, RedisError, retry
 from webcrawler.crawl import run
-from webcrawler.errors import BadInput, Unavailable
+from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, check_log, maintenance, ordering
 from webcrawler.job import Job, read_patterns
 from webcrawler.realtime import RealtimeJob, journal
@@ -106,11 +107,11 @@ class Crawl(Command, BaseRunSpiderCommand):
             crawler = self._create_crawler(spider)
             if search:
                 held.enter_context(search.shown_live(crawler))
-            self.crawler_process.crawl(crawler, **opts.spargs)
+            crawling = self.crawler_process.crawl(crawler, **opts.spargs)
             self.crawler_process.start()
             with suppress(RuntimeError):  # it ended before it had extensions
                 run.Crawl.of(crawler).abandon()
-        failure = self._failure(crawler)
+        failure = self._failure(crawler, crawling)
         if not agents.is_first:
             sys.exit(1 if failure else 0)  # the first says it for all
         failed = ", ".join(agents.failed())
@@ -132,11 +133,13 @@ class Crawl(Command, BaseRunSpiderCommand):
             if not settings.getbool(enabled):
                 self.project[kind].pop(component, None)
 
-    def _failure(self, crawler: Crawler) -> str:
+    def _failure(self, crawler: Crawler, crawling: Future[None]) -> str:
         """What the crawl of this process failed of, and what to do; "" where it did not."""
         assert self.crawler_process is not None, "it has run the crawl"
         if self.crawler_process.bootstrap_failed:
-            return "the crawl could not start: the log says why"
+            error = crawling.exception() if crawling.done() and not crawling.cancelled() else None
+            is_told = isinstance(error, RedisError | WebcrawlerError)
+            return f"the crawl could not start: {error if is_told else 'the log says why'}"
         if crawler.stats.get_value("webcrawler/frontier_lost"):
             return "the crawl lost its frontier: `scrapy frontier rebuild` fills it again"
         if crawler.stats.get_value("finish_reason") in BROKEN:

@@ -19,7 +19,7 @@ from scrapy.settings import BaseSettings
 
 from webcrawler.connection import Connection, attempt, retry
 from webcrawler.errors import WebcrawlerError
-from webcrawler.frontier import Budgets, Client, Frontier, Politeness, maintenance, ordering
+from webcrawler.frontier import Budgets, Client, Frontier, Politeness, maintenance, now_ms, ordering
 from webcrawler.orderings import guarded
 
 logger = logging.getLogger(__name__)
@@ -50,6 +50,7 @@ def join(
     budgets, partitions = read_budgets(settings), settings.getint("FRONTIER_PARTITIONS")
     frontier = Frontier(client, guarded(mode), name, politeness, worker, budgets, partitions)
     retry(lambda: frontier.open(mode), connection.revive)
+    retry(lambda: now_ms(client, frontier.partitions[0].base), connection.revive)  # may it be asked?
     own = frontier.on(new_client(opened, connection))
     heartbeat = retry(lambda: Heartbeat(own, connection.revive), connection.revive)
     opened.callback(sys.audit, "webcrawler.leave.after")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import UTC
+from email.message import Message
 from email.utils import parsedate_to_datetime
+from urllib.parse import quote_from_bytes
 
 from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, IgnoreRequest
-from scrapy.http import Response
+from scrapy.http import Headers, Response
 
 from webcrawler import clock, urls
 from webcrawler.errors import BadUrl
@@ -80,10 +82,15 @@ def redirect_target(status: int, location: bytes | None, url: str, protocols: Co
     if status not in REDIRECTS or location is None:
         return None
     try:
-        found = urls.outlink(location.decode("utf-8", "replace"), url, protocols)
+        found = urls.outlink(href_of(location), url, protocols, "redirect")
     except BadUrl:
         return None
     return Link(found.url, found.id, found.spelling, rel="redirect", refused=found.refused)
+
+
+def href_of(location: bytes) -> str:
+    """A Location as browsers read it: bytes beyond ASCII are percent-encoded as they are, in any charset."""
+    return quote_from_bytes(location, bytes(range(128)))
 
 
 def reason_of_error(error: BaseException) -> tuple[str, bool, bool]:
@@ -114,9 +121,16 @@ def headers_of(response: Response) -> tuple[tuple[str, str], ...]:
     )
 
 
-def codings_of(response: Response) -> list[bytes]:
+def file_name(headers: Headers) -> str:
+    """The name under which a browser would save an answer with these headers (RFC 6266), or ""."""
+    said = Message()
+    said["Content-Disposition"] = (headers.get("Content-Disposition") or b"").decode("latin-1")
+    return said.get_filename("")
+
+
+def codings_of(headers: Headers) -> list[bytes]:
     """The names in its Content-Encoding, in the order in which they were applied, lower case."""
-    listed = b",".join(response.headers.getlist("Content-Encoding")).lower().split(b",")
+    listed = b",".join(headers.getlist("Content-Encoding")).lower().split(b",")
     return [coding for part in listed if (coding := part.strip()) not in (b"", b"identity")]
 
 

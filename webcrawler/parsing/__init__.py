@@ -12,11 +12,12 @@ from webcrawler.parsing.links import joined
 from webcrawler.parsing.markup import feed, flatten, markup
 from webcrawler.parsing.page import PRIVATE, index_text, is_private, parse, with_headers
 from webcrawler.parsing.pool import ParserPool, free_large_blocks
-from webcrawler.parsing.sitemap import begins_as_sitemap, parse_sitemap
+from webcrawler.parsing.sitemap import SITEMAP_BYTES, begins_as_sitemap, parse_sitemap
 
 __all__ = [
     "HTML",
     "PRIVATE",
+    "SITEMAP_BYTES",
     "ParserPool",
     "begins_as_sitemap",
     "declared_kind",

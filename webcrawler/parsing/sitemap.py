@@ -21,7 +21,7 @@ from webcrawler.records import Link, Sitemap
 from webcrawler.urls import UnfetchableUrl, outlink
 
 # Both of sitemaps.org, "Sitemap files", of a file as it is inflated.
-MAX_BYTES = 50 * 2**20
+SITEMAP_BYTES = 50 * 2**20
 MAX_ENTRIES = 50_000
 _HEAD_BYTES = 4_096
 
@@ -52,8 +52,9 @@ def parse_sitemap(
 ) -> Sitemap | None:
     """Return what a sitemap or a feed names, each URL once; None where it is neither.
 
-    Never raises, whatever the bytes. Of a gzipped file up to MAX_BYTES are inflated; of a broken or long one
-    the beginning counts. Nothing external is read, and a file that declares entities is not read at all.
+    Never raises, whatever the bytes. Up to SITEMAP_BYTES of a file are read, as it is inflated; of a broken
+    or long one the beginning counts. Nothing external is read, and a file that declares entities is not read
+    at all.
 
     Args:
         url: where it was fetched: what relative URLs are relative to.
@@ -61,14 +62,15 @@ def parse_sitemap(
         now: dates after it are nonsense, in seconds.
         protocols: URLs with others of http and https are kept, marked as refused.
     """
-    root, entries = _entries(_inflated(body), content_type)
+    body = _inflated(body)
+    root, entries = _entries(body, content_type)
     if root is None:
         return None
     links: dict[int, Link] = {}
-    refused: Counter[str] = Counter()
+    refused = Counter({"too-large": 1} if len(body) >= SITEMAP_BYTES else {})
     for entry in entries:
         try:
-            target = outlink(entry.href.strip(), url, protocols)
+            target = outlink(entry.href.strip(), url, protocols, "sitemap")
         except UnfetchableUrl as bad:
             refused[bad.reason] += 1
             continue
@@ -78,8 +80,7 @@ def parse_sitemap(
         elif len(links) == MAX_ENTRIES:
             refused["too-many"] += 1
         else:
-            why = "" if root == "sitemapindex" and target.refused == "extension" else target.refused
-            link = Link(target.url, target.id, target.spelling, rel="sitemap", refused=why)
+            link = Link(target.url, target.id, target.spelling, rel="sitemap", refused=target.refused)
             links[target.id] = link._replace(modified=modified)
     return Sitemap(root == "sitemapindex", tuple(links.values()), dict(refused))
 
@@ -91,7 +92,7 @@ def begins_as_sitemap(body: bytes, content_type: str = "") -> bool:
     return reader.root is not None
 
 
-def _inflated(body: bytes, most: int = MAX_BYTES) -> bytes:
+def _inflated(body: bytes, most: int = SITEMAP_BYTES) -> bytes:
     """What the members of a gzip file hold (RFC 1952, 2.2), as far as they are whole; others as they are."""
     if not body.startswith(_GZIP):
         return body[:most]

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, TypeVar
 
 from webcrawler import pace
-from webcrawler.connection import RedisError
+from webcrawler.connection import RedisError, is_passing
 from webcrawler.errors import WebcrawlerError
 from webcrawler.frontier import Frontier
 from webcrawler.realtime.journal import Journal
@@ -58,7 +58,7 @@ class Driver:
             return self._search.step(frontier, admits)
         except PASSING as error:
             logger.warning("the search waits: %s", error)
-            return ""
+            return "failed" if isinstance(error, RedisError) and not is_passing(error) else ""
         except Exception:
             logger.critical("the search failed", exc_info=True)
             return "failed"

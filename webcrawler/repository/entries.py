@@ -128,7 +128,7 @@ class EntryReader:
 
     def refusal(self, lease: Lease) -> str:
         """Why this URL would not be fetched today: protocol, domain, removed, scope …; "" where it would."""
-        link = Link(lease.url, lease.id, lease.spelling)
+        link = Link(lease.url, lease.id, lease.spelling, rel="import")
         if lease.url.partition(":")[0] not in self._rules.protocols:
             return "scheme"
         return self._rules.apply(link).refused

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -74,7 +75,7 @@ class ForeignFile:
 
     def _records(self, file: BinaryIO) -> Iterator[Any]:
         """All records; what is damaged is passed over, up to the next one that begins."""
-        records = ArchiveIterator(file, arc2warc=True)
+        records = _archive(file)
         while True:
             try:
                 if (record := next(iter(records), None)) is None:
@@ -89,7 +90,7 @@ class ForeignFile:
                     raise BadInput(f"{self._path} cannot be read {why}") from None
                 self._left_out["malformed"] += 1
                 self.offset = file.seek(following)
-                records = ArchiveIterator(file, arc2warc=True)
+                records = _archive(file)
             else:
                 yield record
 
@@ -137,9 +138,9 @@ class ForeignFile:
             kind = record.rec_headers.get_header("Content-Type") or ""
             return Response(url, 200, {"Content-Type": kind}, record.raw_stream.read(self._most_bytes + 1))
         status = int(record.http_headers.get_statuscode())
-        headers: dict[str, list[str]] = {}
+        headers: dict[str, list[bytes]] = {}
         for name, value in record.http_headers.headers:
-            headers.setdefault(name, []).append(value)
+            headers.setdefault(name, []).append(value.encode("utf-8", "surrogateescape"))
         if record.rec_type == "revisit" and status == 200:
             body = self._body_at(*self._bodies[digest]) if digest in self._bodies else None
         else:
@@ -180,6 +181,13 @@ class ForeignFile:
             for record in ArchiveIterator(file, arc2warc=True):
                 return self._body(record)
         return None
+
+
+def _archive(file: BinaryIO) -> ArchiveIterator:
+    """The records of a file; bytes of their HTTP headers that are no UTF-8 are not lost, as warcio has it."""
+    records = ArchiveIterator(file, arc2warc=True)
+    records.loader.http_parser.decode_header = partial(str, encoding="utf-8", errors="surrogateescape")
+    return records
 
 
 def _plain(error: Exception) -> str:

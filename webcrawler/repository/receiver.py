@@ -127,7 +127,7 @@ class _Bounds:
         if fetch.reason != "document":
             return fetch.reason
         server = fetch.lease.server
-        if refused := urls.outlink(fetch.lease.spelling, fetch.lease.url).refused:
+        if refused := urls.outlink(fetch.lease.spelling, fetch.lease.url, rel="import").refused:
             return refused
         host, port = urls.host_and_port(server)
         is_port = self._addresses.permits_port(port, server.partition(":")[0])

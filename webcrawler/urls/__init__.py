@@ -10,7 +10,7 @@ both use these functions, so they cannot disagree about a host.
 from webcrawler.urls._canonical import canonical, url_id
 from webcrawler.urls._groups import path_prefix, registrable_domain
 from webcrawler.urls._mirrors import Mirrors
-from webcrawler.urls._outlink import DOCUMENTS, MAX_LENGTH, Target, ending, gopher_item, is_at, outlink
+from webcrawler.urls._outlink import DOCUMENTS, MAX_LENGTH, NAMED, Target, ending, gopher_item, is_at, outlink
 from webcrawler.urls._probe import NO_SUCH_PAGE, is_probe, probe
 from webcrawler.urls._resolve import DEFAULT_PORTS, UnfetchableUrl, host_and_port, resolve, server, split
 from webcrawler.urls.addresses import AddressRules, is_address
@@ -19,6 +19,7 @@ __all__ = [
     "DEFAULT_PORTS",
     "DOCUMENTS",
     "MAX_LENGTH",
+    "NAMED",
     "NO_SUCH_PAGE",
     "AddressRules",
     "Mirrors",

@@ -65,7 +65,7 @@ class Mirrors:
         if url == link.url:
             return link
         spelled = self.original(link.spelling)
-        target = outlink(url if spelled == link.spelling else spelled, url, protocols)
+        target = outlink(url if spelled == link.spelling else spelled, url, protocols, link.rel)
         return link._replace(**target._asdict())
 
     def _mirror_of(self, url: str) -> str:

@@ -34,23 +34,27 @@ MAX_LENGTH = 2_083  # characters; what browsers once took, and the issue's cap
 # Endings of documents that a crawl reads or not (DOCUMENT_TYPES): left to its rules.
 DOCUMENTS = frozenset(("pdf", "doc", "dot", "docx", "dotx", "odt", "ott", "rtf", "epub", "txt", "text"))
 # Endings of files that cannot be indexed. Any other ending is fetched and judged by its type. Left out
-# because pages have them: php, asp, cgi, jsp, pl, xml, md, com, and numbers.
+# because pages have them: php, asp, cgi, jsp, pl, xml, md, com, ai, so, z, numbers, and those of code and of
+# data (articles on Node.js, tags, views of source files).
 _ENDINGS = {
-    "pictures": """png apng jpg jpeg jpe jfif gif svg svgz bmp ico tif tiff webp avif heic psd ai
+    "pictures": """png apng jpg jpeg jpe jfif gif svg svgz bmp ico tif tiff webp avif heic psd
         xcf xpm xbm pnm pbm pgm ppm""",
     "sounds and films": """mp3 m4a aac ogg oga opus flac wav wma mid midi aif aiff ra ram m3u pls
         mp4 m4v mkv webm avi mov qt mpg mpeg mpe wmv flv ogv 3gp swf srt vtt""",
-    "archives and programs": """zip gz tgz tar bz2 tbz tbz2 xz txz lz lzma zst z 7z rar jar war
-        ear cab arj lha lzh cpio iso img dmg deb rpm apk msi exe dll so
-        dylib bin pkg whl egg gem class pyc o a wasm torrent""",
+    "archives and programs": """zip gz tgz tar bz2 tbz tbz2 xz txz lz lzma zst 7z rar jar war
+        ear cab arj lha lzh cpio iso img dmg deb rpm apk msi exe dll
+        dylib bin pkg whl egg gem pyc wasm torrent""",
     "paper and office": """ps eps dvi djvu xls xlsx xlsm ppt pptx pps ppsx ods odp odg sxw mobi azw azw3
         chm vsd mdb""",
-    "text that is no prose": """csv tsv json jsonl geojson rss atom rdf xsl xslt xsd dtd
-        wsdl tex bib ics vcf diff patch css js mjs map h c py""",
+    "other forms of a page": "rss atom rdf bib ics vcf",
     "fonts and data": """ttf otf woff woff2 eot asc sig gpg pgp md5 sha1 sha256 sqlite db dat dmp
         pcap""",
 }
 UNINDEXABLE = frozenset(ending for endings in _ENDINGS.values() for ending in endings.split())
+# Pages about files: of a wiki (`/wiki/Svchost.exe`, `File:Map.png`, in each language another word), and views
+# of what a repository holds.
+_IS_ABOUT_A_FILE = re.compile(r"/wiki/[^/]*$|/blob/|:[^/]*$", re.IGNORECASE).search
+NAMED = frozenset(("sitemap", "redirect", "import"))  # by these `rel`s a page is named, however its URL ends
 
 
 class Target(NamedTuple):
@@ -62,18 +66,22 @@ class Target(NamedTuple):
     refused: str  # why it is not worth fetching, or ""
 
 
-def outlink(href: str, base: str, protocols: Collection[str] = DEFAULT_PORTS) -> Target:
+def outlink(href: str, base: str, protocols: Collection[str] = DEFAULT_PORTS, rel: str = "") -> Target:
     """Return where `href` on the page `base` leads.
 
     About 3 µs for one of the last 16,384 targets (pages repeat their navigation), 9 µs for another.
 
+    Args:
+        rel: of the link; what is `NAMED` is not refused by its ending.
     Raises:
         UnfetchableUrl: as `resolve`, and for FTP and Gopher where `protocols` do not have them.
     """
     spelling = resolve(href, base)
     if not spelling.startswith("http") and spelling.partition(":")[0] not in protocols:
         raise UnfetchableUrl(href, "scheme")
-    return _target(spelling, frozenset(protocols))
+    target = _target(spelling, frozenset(protocols))
+    is_page = target.refused == "extension" and rel in NAMED
+    return target._replace(refused="") if is_page else target
 
 
 @lru_cache(maxsize=16_384)
@@ -96,7 +104,7 @@ def refusal(url: str, protocols: Collection[str]) -> str:
         return "length"
     if scheme == "gopher" and gopher_item(url)[0] not in GOPHER_TYPES:
         return "extension"
-    return "extension" if ending(url) in UNINDEXABLE else trap(url)
+    return trap(url) or ("extension" if ending(url) in UNINDEXABLE else "")
 
 
 def gopher_item(url: str) -> tuple[str, str]:
@@ -109,10 +117,13 @@ def gopher_item(url: str) -> tuple[str, str]:
 
 
 def ending(url: str) -> str:
-    """Return how the name of the file at a resolved URL ends, lower case; "" for none, also of `.zip`."""
+    """Return how the name of the file at a resolved URL ends, lower case.
+
+    "" for none, also of `.zip`, and of `/wiki/Map.zip`, which looks like a page about a file.
+    """
     path = url.partition("?")[0]
     stem, _, extension = path[path.rindex("/") + 1 :].rpartition(".")
-    return extension.lower() if stem else ""
+    return extension.lower() if stem and not _IS_ABOUT_A_FILE(path) else ""
 
 
 def is_at(url: str, locations: Collection[str]) -> bool:

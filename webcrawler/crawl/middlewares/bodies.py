@@ -34,7 +34,7 @@ class CompressedMiddleware(HttpCompressionMiddleware):
         if "Content-Encoding" not in response.headers:
             return response
         # Words such as "none" or "utf-8" stand where nothing is encoded; noise is told by its bytes.
-        codings = [coding for coding in codings_of(response) if coding in KNOWN]
+        codings = [coding for coding in codings_of(response.headers) if coding in KNOWN]
         if not codings or not response.body:
             del response.headers["Content-Encoding"]
             return response
@@ -53,8 +53,8 @@ class CompressedMiddleware(HttpCompressionMiddleware):
         return _plain(response, [], b"")  # of a redirect or an error the body does not matter
 
     async def _inflated(self, request: Request, response: Response, codings: list[bytes]) -> Response:
-        bounds = (self._max_size, request.meta.get("download_maxsize", self._max_size))
-        request.meta["download_maxsize"] = min(bounds)  # of a robots.txt more is read than is inflated
+        if "lease" not in request.meta:  # of a robots.txt more is read than is inflated
+            request.meta["download_maxsize"] = self._max_size
         deadline = request.meta.get("deadline", time.monotonic() + WAIT_SECONDS)
         while not self._room.take():
             if time.monotonic() > deadline:

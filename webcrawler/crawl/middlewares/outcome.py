@@ -6,6 +6,7 @@ not loops within Scrapy.
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -16,13 +17,29 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 
 from webcrawler import clock
-from webcrawler.crawl.responses import PARSED, Refused, headers_of, reason_of, redirect_target, report_of
+from webcrawler.crawl.responses import (
+    PARSED,
+    Refused,
+    codings_of,
+    file_name,
+    headers_of,
+    reason_of,
+    redirect_target,
+    report_of,
+)
+from webcrawler.crawl.robots.compressed import beginning
 from webcrawler.crawl.run import Crawl, CrawlPart, Decided
 from webcrawler.job import is_sitemap
-from webcrawler.parsing import declared_kind
+from webcrawler.parsing import declared_kind, kind_of
 from webcrawler.records import Entry, Fetch, Lease, Link
 
 SMALL_BODY_BYTES = 64 * 1024
+BEGINNING_BYTES = 1_024  # where readers look for the mark of a PDF
+_BEGUN = "begun"  # in a request's meta: what has come of a body that may be a document, and its headers
+# Archives that are docx, odt or epub begin so, and doc: only all of it tells which of them it is, or none.
+_MAY_BE_OF_OFFICE = re.compile(
+    rb"(?s)PK\x03\x04.{26}(?:mimetype|META-INF/|\[Content_|_rels/|docProps/|word/|customXml/)|\xd0\xcf\x11\xe0"
+).match
 RESPELLINGS = 5  # redirects between spellings of one canonical URL, within one lease
 
 
@@ -54,6 +71,7 @@ class OutcomeMiddleware(CrawlPart):
         self._tries = crawl.settings.getint("FRONTIER_TRIES")
         self._timeout_s = crawl.settings.getfloat("DOWNLOAD_TIMEOUT")  # of all downloads of a lease
         crawl.crawler.signals.connect(self.stop_what_is_no_document, signals.headers_received)
+        crawl.crawler.signals.connect(self.stop_what_begins_as_none, signals.bytes_received)
 
     def process_request(self, request: Request) -> None:
         if "lease" in request.meta:
@@ -89,7 +107,7 @@ class OutcomeMiddleware(CrawlPart):
             seconds,
             min(response.status, 999),  # a status line may hold any number, a database does not
             headers_of(response),
-            response.body,
+            b"" if "download_stopped" in response.flags else response.body,
             retry,
             target,
             note,
@@ -107,9 +125,25 @@ class OutcomeMiddleware(CrawlPart):
         # Twisted's UNKNOWN_LENGTH is not a number.
         is_large = not isinstance(body_length, int) or body_length > SMALL_BODY_BYTES
         lease: Lease | None = request.meta.get("lease")
-        is_read = declared_kind(kind, request.url) in self._crawl.rules.kinds
+        names = (request.url, "/" + file_name(headers))
+        is_read = any(declared_kind(kind, name) in self._crawl.rules.kinds for name in names)
         if lease and is_large and not is_read and not is_sitemap(lease):
-            raise StopDownload(fail=False)
+            if not kind_of(kind, b"%PDF-", request.url):  # what a header names clearly is nothing else
+                raise StopDownload(fail=False)
+            request.meta[_BEGUN] = (b"", kind, codings_of(headers))
+
+    def stop_what_begins_as_none(self, data: bytes, request: Request) -> None:
+        """Nor is what a header names vaguely, once its first bytes show nothing that is read."""
+        begun, kind, codings = request.meta.get(_BEGUN) or (None, "", ())
+        if begun is None:
+            return
+        request.meta[_BEGUN] = (begun + data, kind, codings)
+        if len(begun + data) >= BEGINNING_BYTES:
+            del request.meta[_BEGUN]
+            start = beginning(begun + data, codings)
+            is_read = kind_of(kind, start, request.url) in self._crawl.rules.kinds
+            if not (is_read or _MAY_BE_OF_OFFICE(start)):
+                raise StopDownload(fail=False)
 
     def _target(self, request: Request, response: Response) -> Link | None:
         """Where a redirect leads, as the frontier takes it in."""

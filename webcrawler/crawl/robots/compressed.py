@@ -37,6 +37,16 @@ def is_whole(body: bytes, codings: Sequence[bytes]) -> bool:
     return True
 
 
+def beginning(body: bytes, codings: Sequence[bytes]) -> bytes:
+    """Return what the first bytes of a body are without its codings; b"" where that cannot be told."""
+    try:
+        for coding in reversed([coding for coding in codings if coding in KNOWN]):
+            body, _ = _inflate(body, coding)
+    except Exception:  # each decoder has errors of its own
+        return b""
+    return body
+
+
 def _inflate(body: bytes, coding: bytes) -> tuple[bytes, bool]:
     """Return the first ENOUGH_BYTES, and whether the coded data came to their end."""
     if coding == b"br":

@@ -21,10 +21,10 @@ from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Response
 
 from webcrawler import pace, urls
-from webcrawler.connection import RedisError
+from webcrawler.connection import RedisError, is_passing
 from webcrawler.crawl.base import Worker, is_crawl
 from webcrawler.crawl.outages import is_ours
-from webcrawler.crawl.responses import Refused, codings_of
+from webcrawler.crawl.responses import Refused, codings_of, href_of
 from webcrawler.crawl.robots.cache import BODY_MAX, Robots, RobotsCache, judge
 from webcrawler.crawl.robots.compressed import is_whole
 from webcrawler.errors import BadUrl
@@ -83,7 +83,7 @@ class RobotsMiddleware:
         """Mark a compressed body without its end as Scrapy marks any other; it comes here as it was sent."""
         if "robots" not in request.meta or not 200 <= response.status < 300 or not response.body:
             return
-        if not is_whole(response.body, codings_of(response)):
+        if not is_whole(response.body, codings_of(response.headers)):
             response.flags.append("dataloss")
 
     async def process_request(self, request: Request) -> None:
@@ -161,7 +161,7 @@ class RobotsMiddleware:
             if not (300 <= response.status < 400 and location):
                 return response.status, response.body
             try:
-                url = urls.resolve(location.decode("utf-8", "replace"), url)
+                url = urls.resolve(href_of(location), url)
             except BadUrl:
                 break
             if not url.startswith(("http:", "https:", server[: server.index(":") + 1])):
@@ -191,7 +191,9 @@ class RobotsMiddleware:
             try:
                 return await asyncio.to_thread(function, *arguments)
             except RedisError as error:
-                if self._crawl.is_closing:
+                if not (self._crawl.is_closing or is_passing(error)):
+                    self._crawl.fail(error, "scheduler_failed")
+                if self._crawl.is_closing or not is_passing(error):
                     raise
                 logger.warning("robots.txt waits for Redis: %s", error)
                 await asyncio.sleep(pace.ROBOTS_PAUSE_SECONDS)

@@ -36,7 +36,8 @@ from webcrawler.crawl.run.stores import Stores
 from webcrawler.crawl.run.watch import Watch
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Leased, Report
-from webcrawler.job import Job, seed_link
+from webcrawler.job import Job, is_sitemap, seed_link
+from webcrawler.parsing import SITEMAP_BYTES
 from webcrawler.records import Entry, Lease
 from webcrawler.settings import complaint, is_yes, user_agent
 
@@ -48,6 +49,7 @@ UNREAD = 8  # pages on their way for an ordering that learns, and one more for e
 AGENTS = "AGENTS"  # not one of our settings: where the command puts what it has started
 FAILING = "seeds that have failed: %s; name them again, or run `scrapy frontier again URL`, to try once more"
 NOTHING = "nothing was crawled: all seeds have failed; `scrapy frontier explain URL` says why"
+TOO_LARGE = "the sitemap %s is larger than %d MB: what it names is not all known; its owner may divide it"
 REFRESHER_NEEDS = (
     *("FRONTIER_DELAY", "REFRESH_SHARE", "REFRESH_POLICY", "REFRESH_AT_LEAST", "REFRESH_AT_MOST"),
     *("COLLECTION_MAX", "REDIS_FSYNC"),
@@ -177,6 +179,8 @@ class Crawl(Worker):
         if self.agents.is_first:
             self._count_others()
             self._say_if_nothing()
+        for url in self.outcomes.too_large:
+            logger.warning(TOO_LARGE, url, SITEMAP_BYTES >> 20)
         attempt(self._notice_loss, self.connection.revive)
         try:
             lag = self._watch.close()
@@ -251,6 +255,8 @@ class Crawl(Worker):
     def request(self, lease: Lease) -> Request:
         self.leases.downloads.begin(lease.url, lease.doubtful, LOOK_UP_SECONDS)
         meta = {"lease": lease, **self.request_meta}
+        if is_sitemap(lease):
+            meta["download_maxsize"] = max(SITEMAP_BYTES, self.settings.getint("DOWNLOAD_MAXSIZE"))
         headers = json.loads(lease.request).get("headers") if lease.request else None
         return Request(
             lease.spelling, headers=headers, meta=meta, errback=self.outcomes.failed, dont_filter=True

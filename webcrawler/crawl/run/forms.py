@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from webcrawler import pace, urls
 from webcrawler.archive.catalog import Catalog, Outlink
-from webcrawler.connection import RedisError, attempt
+from webcrawler.connection import RedisError, attempt, is_passing
 from webcrawler.forms import Evidence, Form, Pages
 from webcrawler.frontier import Frontier, inspect
 from webcrawler.records import FORM, FORM_AND_LINK, Link
@@ -214,6 +214,8 @@ class Forms:
             try:
                 has_more = await asyncio.to_thread(self._asker.ask)
             except RedisError as error:
+                if not is_passing(error):
+                    return crawl.fail(error, "forms_failed")
                 logger.warning("no search form was asked, trying again: %s", error)
                 await asyncio.to_thread(attempt, crawl.connection.revive)
                 has_more = True

@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 
 from webcrawler import clock
 from webcrawler.archive import CHECKED, DOCUMENTS, broken, unread
-from webcrawler.connection import attempt
+from webcrawler.connection import RedisError, attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.outages import PASSING, Blame, is_ours
 from webcrawler.crawl.responses import reason_of_error
@@ -26,6 +26,7 @@ from webcrawler.crawl.run.seeds import Seeds
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
 from webcrawler.crawl.run.tally import Tally
 from webcrawler.frontier import Again, Report
+from webcrawler.job import is_sitemap
 from webcrawler.parsing import declared_kind
 from webcrawler.records import Entry, Fetch, Lease, Original
 
@@ -72,6 +73,7 @@ class Outcomes:
         self._tries = stores.frontier.politeness.tries
         self._entries: dict[Lease, Entry] = {}  # of documents at the parsers, the spider and the pipelines
         self._not_documents: set[str] = set()  # URLs of open leases, on their way into a batch
+        self.too_large: list[str] = []  # sitemaps of which not all could be read
         self._our_faults = 0  # in a row
         self._tasks: set[asyncio.Future[None]] = set()  # so that none is lost
 
@@ -156,7 +158,7 @@ class Outcomes:
         now = time.monotonic()
         seconds = now - request.meta.get("started", now)
         report = Report(lease, seconds, slow_down, downloaded="started" in request.meta)
-        if is_ours(error):
+        if is_ours(error) or isinstance(error, RedisError):
             self._excuse(report, error)
             return
         message = f"{type(error).__name__}: {error}"[:500]
@@ -200,6 +202,8 @@ class Outcomes:
             entry = replace(entry, fetch=replace(entry.fetch, retry=False))
         if entry.fetch.reason == "not-indexable" and (kind := _kind_of(entry.fetch)):
             self._worker.crawler.stats.inc_value(f"webcrawler/unread/{kind}")
+        if is_sitemap(lease) and "too-large" in (entry.fetch.reason, *entry.refused):
+            self.too_large.append(lease.url)
         self._entries.pop(lease, None)
         self._record(entry.fetch)
         self._seeds.fetched(entry.fetch)

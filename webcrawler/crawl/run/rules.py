@@ -100,7 +100,7 @@ class LinkRules:
     def _apply(self, link: Link, scope: Scope) -> Link:
         if link.refused:
             return link
-        if urls.ending(link.url) in self.unread:
+        if link.rel not in urls.NAMED and urls.ending(link.url) in self.unread:
             return link._replace(refused="extension")
         if not self.job.admits(urls.server(link.url)):
             return link._replace(refused="domain")

@@ -15,16 +15,11 @@ HTML = "html"
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _UNKNOWN_TYPES = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
 # What servers say of files whose ending they do not know, or that are to be saved: the ending says more.
-_VAGUE_TYPES = _UNKNOWN_TYPES | {
-    "application/octet-stream",
-    "application/x-octet-stream",
-    "binary/octet-stream",
-    "application/zip",
-    "application/download",
-    "application/x-download",
-    "application/force-download",
-    "text/plain",
-}
+_VAGUE = """application/octet-stream application/x-octet-stream application/octetstream binary/octet-stream
+    application/binary application/zip application/x-zip-compressed application/download application/save
+    application/x-download application/force-download application/x-force-download application/x-msdownload
+    text/plain"""
+_VAGUE_TYPES = _UNKNOWN_TYPES.union(_VAGUE.split())
 
 
 class Kind(NamedTuple):
