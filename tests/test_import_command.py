@@ -22,7 +22,7 @@ from localweb import crawl, page, sites
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from webcrawler.archive.pages._records import members
+from webcrawler.archive.pages._framing import members
 from webcrawler.background import hold_crawl
 from webcrawler.search import Searcher
 
@@ -86,7 +86,7 @@ LEFT = {
     "body elsewhere": Kept("/lost", kind="revisit", fields={"WARC-Payload-Digest": "sha1:ELSEWHERE"}),
     "redirect-loop": Kept("/home", status="301 Moved", headers={"Location": "/home#top"}),
     "no date of the past": Kept("/future", b"<p>", date="9999-12-31T23:59:59-23:59"),
-    "malformed": Kept("/", b"<p>", date="yesterday"),
+    "malformed": Kept("/", b"<p>", status="OK"),
     "removed": Kept("/removed", b"<p>"),
 }
 IGNORED = [
@@ -131,6 +131,7 @@ def test_pages_redirects_and_missing_pages_are_taken_in_and_the_rest_is_counted(
         "known": 0,
         "left_out": dict.fromkeys(LEFT, 1),
         "frontier": None,
+        "faults": [],
     }
     rows = {row[0].removeprefix(A): f"{row[3]}/{row[4]}" for row in dumped(folder)["fetches"]}
     assert rows == {
@@ -215,6 +216,21 @@ def test_what_is_no_warc_file_is_refused_in_one_line(
 
     (line,) = [line for line in answered.err.splitlines() if line.startswith("error:")]
     assert message in line and answered.status == 2
+
+
+def test_a_file_that_cannot_be_read_is_told_of_when_the_others_were_taken_in(
+    tmp_path: Path, run: Run
+) -> None:
+    good = [warc(tmp_path / f"{number}.warc.gz", [TAKEN[number]]) for number in (0, 2)]
+    (tmp_path / "bad.wacz").write_bytes(b"PK\x03\x04\xff\x1b[2J")
+
+    answered = run("import", str(good[0]), str(tmp_path / "bad.wacz"), str(good[1]), "--json")
+
+    told = json.loads(answered.out)
+    assert (answered.status, told["documents"], len(told["faults"])) == (2, 2, 1)
+    (line,) = [line for line in answered.err.splitlines() if line.startswith("error:")]
+    assert "bad.wacz" in line and "unzip it" in line and "\x1b" not in answered.err
+    assert set(titles(tmp_path / "crawl")) == {"Plain quokka", "Quokka of a browser"}
 
 
 @pytest.mark.parametrize("place", [0, 1, 2], ids=["about the file", "first", "second"])

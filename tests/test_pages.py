@@ -56,6 +56,20 @@ def store(tmp_path: Path) -> Iterator[PageStore]:
     store.close()
 
 
+@pytest.mark.parametrize("url", ["ftp://a.test/x", "gopher://a.test/0/x", "http://a.test/x"])
+def test_an_answer_of_any_protocol_is_read_as_it_was_stored(
+    store: PageStore, tmp_path: Path, url: str
+) -> None:
+    lease = Lease(1, url, url, url.rpartition("/")[0], 5)
+    place = store.append(Entry(replace(entry().fetch, lease=lease), entry().digest))
+    store.sync()
+
+    found = record_at(tmp_path / "pages", place)
+
+    assert (found.status, found.response.body, found.response.url) == (200, BODY, url)
+    assert ("Content-Type", "text/html") in found.response.headers
+
+
 def kept(tmp_path: Path) -> list[Record]:
     return list(records(tmp_path / "pages"))
 

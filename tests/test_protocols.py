@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from dumped import differences, dumped
 from hypothesis import given
 from hypothesis import strategies as some
-from localweb import Crawled, Route, Site, crawl, page
+from inprocess import command
+from localweb import Crawled, Route, Site, copy_at_rest, crawl, page
 from lxml import html
 from oldservers import FTPHandler, ftp, gopher
+from test_rebuild_command import WITH_INDEX
 
 from webcrawler import urls
 from webcrawler.crawl.handlers.gopher import menu
@@ -192,7 +195,8 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Old]:
     ):
         web.routes["/"] = page(f"{files}pub", menus)
         arguments = ("index", "-a", f"seeds={web.url}/", "-a", "mode=fifo")
-        found = crawl(make("crawl"), *arguments, PROTOCOLS=ALL, DOCUMENT_TYPES=READ, LOG_LEVEL="INFO")
+        given = {"PROTOCOLS": ALL, "DOCUMENT_TYPES": READ, "ITEM_PIPELINES": WITH_INDEX}
+        found = crawl(make("crawl"), *arguments, LOG_LEVEL="INFO", **given)
         yield Old(files, menus, web, found)
     web.stop()
 
@@ -230,6 +234,17 @@ def test_every_url_is_in_one_state_and_pictures_are_refused(old: Old) -> None:
     assert states["refused"] == {"extension": 1}
     assert states["seen"] == states["done"] + states["failed"]
     assert states["queued"] == states["leased"] == states["quarantined"] == 0
+
+
+@pytest.mark.slow
+def test_a_rebuild_has_their_documents_with_all_words_and_links(old: Old, tmp_path: Path) -> None:
+    folder = copy_at_rest(old.crawled.folder, tmp_path / "crawl")
+    before = dumped(folder)
+
+    assert command("check", "--deep", folder=folder).status == 0
+    assert command("rebuild", folder=folder, PROTOCOLS=ALL, DOCUMENT_TYPES=READ).status == 0
+
+    assert differences(before, dumped(folder)) == {}
 
 
 @pytest.fixture(scope="module")

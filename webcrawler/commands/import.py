@@ -39,6 +39,9 @@ class Import(Command):
         if opts.json:
             print(json.dumps(found._asdict(), indent=2))
         else:
-            print("\n".join(rows({k: v for k, v in found._asdict().items() if v not in (None, {})}, "")))
+            told = {k: v for k, v in found._asdict().items() if v not in (None, {}) and k != "faults"}
+            print("\n".join(rows(told, "")))
             if found.frontier is None:
                 print(GO_ON, file=sys.stderr)
+        if found.faults:
+            raise BadInput("; ".join(found.faults))

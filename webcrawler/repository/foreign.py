@@ -6,19 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
+from email.utils import parsedate_to_datetime
+from io import SEEK_END
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from scrapy.http import Response
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded, _inflate, _unbrotli, _unzstd
 from scrapy.utils.gz import gunzip
-from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import ChunkedDataReader
-from warcio.exceptions import ArchiveLoadFailed
 
 from webcrawler import clock
-from webcrawler.archive.pages import next_record
+from webcrawler.archive.pages import next_record, whole_record
 from webcrawler.crawl import CODINGS_MAX, has_many_members, headers_of, reason_of
 from webcrawler.errors import BadInput
 from webcrawler.records import Fetch
@@ -35,6 +34,8 @@ INFLATES: dict[str, Callable[..., bytes]] = {
     "zstd": _unzstd,
 }
 WEB = ("http://", "https://")
+ZIP = b"PK\x03\x04"
+IS_ZIP = "it is a zip file, as .wacz are: unzip it, and name the WARC files in it"
 
 
 class ForeignFile:
@@ -57,46 +58,38 @@ class ForeignFile:
         self._path, self._reader, self._bodies, self._left_out = path, reader, bodies, left_out
         self._most_bytes = most_bytes
         self.offset = 0  # bytes read
+        self.fault = ""  # why not all of it could be read; single records are counted
 
     def fetches(self) -> Iterator[Fetch]:
-        """The answers to requests of web pages, as fetches.
-
-        Raises:
-            BadInput: it is no WARC or ARC file, is damaged, or was compressed as a whole.
-        """
-        is_empty = True
+        """The answers to requests of web pages, as fetches; what is damaged is passed over and counted."""
         with self._path.open("rb") as file:
-            for record in self._records(file):
-                is_empty = False
+            is_zip = file.read(len(ZIP)) == ZIP
+            self.fault = IS_ZIP if is_zip else "it has no record of WARC or ARC"
+            for record in () if is_zip else self._records(file):
+                self.fault = ""
                 if fetch := self._fetch(record):
                     yield fetch
-        if is_empty:
-            raise BadInput(f"{self._path} cannot be read: it has no records")
 
     def _records(self, file: BinaryIO) -> Iterator[Any]:
-        """All records; what is damaged is passed over, up to the next one that begins."""
-        records = _archive(file)
-        while True:
+        """All records that are whole."""
+        size, due = file.seek(0, SEEK_END), 0
+        while due < size:
+            self.offset = due
             try:
-                if (record := next(iter(records), None)) is None:
-                    return
-                self.offset = records.offset
-                if int(record.rec_headers.get_header("Content-Length") or 0) < 0:
-                    raise ValueError("a record of a negative length")
-            except Exception as error:  # whatever warcio makes of what is no record
-                following = next_record(file, self.offset + 1)
-                if not following:
-                    why = f"beyond byte {self.offset:,}: {_plain(error)}"
-                    raise BadInput(f"{self._path} cannot be read {why}") from None
+                record, due = whole_record(file, due, self._most_bytes)
+            except BadInput as error:
+                self.fault = str(error)
+                return
+            except Exception:  # whatever warcio makes of what is no record
                 self._left_out["malformed"] += 1
-                self.offset = file.seek(following)
-                records = _archive(file)
+                due = next_record(file, due + 1) or size
             else:
                 yield record
 
     def _fetch(self, record: Any) -> Fetch | None:
         url = (record.rec_headers.get_header("WARC-Target-URI") or "").strip("<>")
-        if record.rec_type not in ("response", "resource", "revisit") or not url.startswith(WEB):
+        is_web = url[:8].lower().startswith(WEB)
+        if record.rec_type not in ("response", "resource", "revisit") or not is_web:
             return None
         fetch: Fetch | None = None
         try:
@@ -112,11 +105,9 @@ class ForeignFile:
         digest = record.rec_headers.get_header("WARC-Payload-Digest") or ""
         if record.rec_type == "response" and digest:
             self._bodies.setdefault(digest, (self._path, self.offset))
-        when = datetime.fromisoformat(record.rec_headers.get_header("WARC-Date"))
-        fetched = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-        if not 0 < fetched < clock.now() + CLOCK_SECONDS:
+        fetched = _fetched(record)
+        if not fetched:
             return None, "no date of the past"
-        fetched = clock.past(fetched)
         lease = lease_of(url, token_at(fetched))
         if refusal := self._reader.refusal(lease):
             return None, refusal
@@ -137,15 +128,18 @@ class ForeignFile:
         if record.rec_type == "resource":  # the bytes alone, without an answer
             kind = record.rec_headers.get_header("Content-Type") or ""
             return Response(url, 200, {"Content-Type": kind}, record.raw_stream.read(self._most_bytes + 1))
-        status = int(record.http_headers.get_statuscode())
+        http, body = record.http_headers, None
+        if record.rec_type == "revisit" and (not http or http.get_statuscode() == "200"):
+            if digest not in self._bodies:
+                return None
+            original, body = self._answer_at(*self._bodies[digest])
+            http = http or original  # it may have no block (WARC 1.1, 6.7.2)
         headers: dict[str, list[bytes]] = {}
-        for name, value in record.http_headers.headers:
-            headers.setdefault(name, []).append(value.encode("utf-8", "surrogateescape"))
-        if record.rec_type == "revisit" and status == 200:
-            body = self._body_at(*self._bodies[digest]) if digest in self._bodies else None
-        else:
-            body = self._body(record)
-        return None if body is None else Response(url, status, headers, body)
+        for name, value in http.headers:
+            headers.setdefault(name, []).append(value.encode("latin-1"))
+        return Response(
+            url, int(http.get_statuscode()), headers, self._body(record) if body is None else body
+        )
 
     def _body(self, record: Any) -> bytes:
         """Without transfer and content codings; about `most_bytes` of what is longer."""
@@ -175,23 +169,24 @@ class ForeignFile:
         except Exception:  # each decoder has errors of its own
             return body
 
-    def _body_at(self, path: Path, offset: int) -> bytes | None:
-        with path.open("rb") as file, suppress(ArchiveLoadFailed):
-            file.seek(offset)
-            for record in ArchiveIterator(file, arc2warc=True):
-                return self._body(record)
-        return None
+    def _answer_at(self, path: Path, offset: int) -> tuple[Any, bytes]:
+        """Status with headers, and the body."""
+        with path.open("rb") as file:
+            record, _ = whole_record(file, offset, self._most_bytes)
+            return record.http_headers, self._body(record)
 
 
-def _archive(file: BinaryIO) -> ArchiveIterator:
-    """The records of a file; bytes of their HTTP headers that are no UTF-8 are not lost, as warcio has it."""
-    records = ArchiveIterator(file, arc2warc=True)
-    records.loader.http_parser.decode_header = partial(str, encoding="utf-8", errors="surrogateescape")
-    return records
-
-
-def _plain(error: Exception) -> str:
-    """What warcio says, in one line."""
-    if "non-chunked gzip" in str(error):
-        return "it was compressed as a whole, not record by record; `warcio recompress OLD NEW` mends that"
-    return " ".join(str(error).split())[:200]
+def _fetched(record: Any) -> float:
+    """When, as the record says, or else the answer; 0: neither has a date of the past."""
+    by_record, by_server = record.rec_headers, record.http_headers or record.rec_headers
+    told = (
+        (datetime.fromisoformat, by_record.get_header("WARC-Date")),
+        (parsedate_to_datetime, by_server.get_header("Date")),
+    )
+    for read, text in told:
+        with suppress(TypeError, ValueError, OverflowError):
+            when = read(text)
+            seconds = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+            if 0 < seconds < clock.now() + CLOCK_SECONDS:
+                return clock.past(seconds)
+    return 0.0

@@ -35,6 +35,7 @@ class Imported(NamedTuple):
     known: int  # fetches that had been taken in before
     left_out: dict[str, int]  # answers that are not taken, by reason
     frontier: dict[str, int] | None  # URLs by state; None where no crawl has begun
+    faults: tuple[str, ...] = ()  # the files that could not be read, and why
 
 
 def import_files(
@@ -45,7 +46,7 @@ def import_files(
     May be repeated: what was taken in is known. Killed, it leaves what was taken in so far.
 
     Raises:
-        BadInput: a file cannot be read, or a crawl is alive.
+        BadInput: a file is missing, or a crawl is alive.
         Unavailable: the disk is full.
     """
     for path in paths:
@@ -92,6 +93,7 @@ class Intake:
         self._most_bytes, self._refusal = most_bytes, refusal
         self.fetches = self.documents = self.known = 0
         self.left_out: Counter[str] = Counter()
+        self.faults: list[str] = []
 
     def take_in(self, paths: Sequence[Path], progress: Progress) -> None:
         """Each batch is durable before the next one begins; a batch that fails leaves those before it."""
@@ -103,7 +105,9 @@ class Intake:
             self.documents += sum(entry.fetch.reason == "document" for entry in some)
 
     def result(self, frontier: dict[str, int] | None = None) -> Imported:
-        return Imported(self.fetches, self.documents, self.known, dict(self.left_out), frontier)
+        return Imported(
+            self.fetches, self.documents, self.known, dict(self.left_out), frontier, tuple(self.faults)
+        )
 
     def _entries(self, paths: Sequence[Path], progress: Progress) -> Iterator[Entry]:
         waiting: deque[Parsed] = deque()
@@ -136,4 +140,6 @@ class Intake:
                     self.left_out[why] += 1
                 else:
                     yield fetch
+            if file.fault:
+                self.faults.append(f"{path} cannot be read: {file.fault}")
             done += path.stat().st_size

@@ -56,10 +56,9 @@ def receive(
         file.write(warc)
         file.flush()
         work = _open(crawl_dir, settings, held)
-        try:
-            work.take_in([Path(file.name)], lambda step, done, total: go_on())
-        except BadInput as error:  # whoever sent it need not know our files
-            raise type(error)(str(error).replace(file.name, "what was sent")) from None
+        work.take_in([Path(file.name)], lambda step, done, total: go_on())
+        for fault in work.faults:  # whoever sent it need not know our files
+            raise BadInput(fault.replace(file.name, "what was sent"))
     return work.result()
 
 

@@ -7,10 +7,8 @@ as long (bench/warc.py). It reads them.
 from __future__ import annotations
 
 import json
-import zlib
 from base64 import b32decode, b32encode
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha1
 from http.client import responses
@@ -19,16 +17,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
-from warcio.archiveiterator import ArchiveIterator
-
 from webcrawler import clock
+from webcrawler.archive.pages._framing import members, reader
 from webcrawler.errors import Unavailable
 from webcrawler.records import Entry, Fetch, Place
 
-CHUNK_BYTES = 65_536
-HEAD_BYTES = 1_024
 LONGEST_HEAD = 2**20  # bytes; ours have some hundreds, and the longest URL
-_MEMBER = b"\x1f\x8b\x08"  # its first bytes (RFC 1952, 2.3)
 REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
 KEPT = "find/kept"  # state of records made by `kept`
 # They describe the bytes on the wire; kept under another name, as other archives do.
@@ -185,66 +179,13 @@ def records_from(
     for offset, _, member in members(file, start, unreadable):
         try:
             member.index(b"\r\n\r\n", 0, LONGEST_HEAD)  # warcio's time grows with its square
-            record = next(iter(ArchiveIterator(BytesIO(member))))
+            record = next(reader(BytesIO(member)))
             found = _parsed(record, Place(name, offset)) if record.rec_type != "warcinfo" else None
         except Exception:  # of others: warcio and its fields fail in any way
             unreadable(offset)
             continue
         if found:
             yield found
-
-
-def members(
-    file: BinaryIO, offset: int, damaged: Callable[[int], object] = lambda offset: None
-) -> Iterator[tuple[int, int, bytes]]:
-    """Begin, end and content of the gzip members from an offset on.
-
-    What is damaged is passed over, up to the next record that begins; a torn one (kill -9) ends the file.
-
-    Args:
-        damaged: is told where each damaged part begins.
-    """
-    while True:
-        end, member = _member(file, offset)
-        if not end:
-            following = next_record(file, offset + 1)
-            if not following:
-                return
-            damaged(offset)
-            offset = following
-            continue
-        yield offset, end, member
-        offset = end
-
-
-def _member(file: BinaryIO, offset: int) -> tuple[int, bytes]:
-    """End and content of the gzip member at an offset; 0 where none is whole."""
-    file.seek(offset)
-    inflate, parts = zlib.decompressobj(wbits=31), []
-    chunk = file.read(CHUNK_BYTES)
-    with suppress(zlib.error):
-        while chunk and not inflate.eof:
-            parts.append(inflate.decompress(chunk))
-            chunk = inflate.unused_data or file.read(CHUNK_BYTES)
-    return (file.tell() - len(chunk), b"".join(parts)) if inflate.eof else (0, b"")
-
-
-def next_record(file: BinaryIO, offset: int) -> int:
-    """Where the next member begins that looks like a record; 0: nowhere."""
-    file.seek(offset)
-    while chunk := file.read(CHUNK_BYTES):
-        at = chunk.find(_MEMBER)
-        while at >= 0:
-            file.seek(offset + at)
-            with suppress(zlib.error):
-                if zlib.decompressobj(wbits=31).decompress(file.read(HEAD_BYTES), 5) == b"WARC/":
-                    return offset + at
-            at = chunk.find(_MEMBER, at + 1)
-        offset += len(chunk) - len(_MEMBER) + 1 if len(chunk) >= len(_MEMBER) else len(chunk)
-        file.seek(offset)
-        if len(chunk) < CHUNK_BYTES:
-            break
-    return 0
 
 
 def _parsed(record: Any, place: Place) -> Record:
