@@ -379,6 +379,18 @@ def test_graph_export_as_graphml(run: Run, filled: Path, tmp_path: Path) -> None
     assert {urls[n] for n, fetched in graph.nodes(data="fetched") if fetched} == {A}
 
 
+def test_what_xml_forbids_is_left_out_of_the_graph(run: Run, tmp_path: Path) -> None:
+    """Catalogs of earlier versions have it in texts of links."""
+    odd = "o\ufffen\uffff\x1b\0\x0be \ufdd0two\U0010ffff"
+    crawled(tmp_path / "web", fetched(A, link(B, odd)))
+
+    for kind in ("graphml", "edgelist", "parquet"):
+        assert export(run, kind, tmp_path / kind, tmp_path / "web").status == 0
+
+    ((_, _, anchor),) = networkx.read_graphml(tmp_path / "graphml").edges(data="anchor")
+    assert anchor == "on e two"
+
+
 def test_graph_export_as_edge_list(run: Run, filled: Path, tmp_path: Path) -> None:
     file = tmp_path / "edges.tsv"
 

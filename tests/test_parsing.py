@@ -115,7 +115,10 @@ def test_text_has_no_control_characters(html: str, text: str) -> None:
     assert page(html).text == text
 
 
-@pytest.mark.parametrize("control", ["\x1b", "&#27;", "\x07", "\x7f", "\x9b", "\0"])
+NONCHARACTERS = ["\ufffe", "&#xFFFF;", "\ufdd0", "\ufdef", "\U0001fffe", "&#x10FFFF;"]
+
+
+@pytest.mark.parametrize("control", ["\x1b", "&#27;", "\x07", "\x7f", "\x9b", "\0", *NONCHARACTERS])
 def test_nothing_that_is_shown_has_control_characters(control: str) -> None:
     named = f"na{control}me"
     found = page(

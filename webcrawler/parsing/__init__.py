@@ -13,6 +13,7 @@ from webcrawler.parsing.markup import feed, flatten, markup
 from webcrawler.parsing.page import PRIVATE, index_text, is_private, parse, with_headers
 from webcrawler.parsing.pool import ParserPool, free_large_blocks
 from webcrawler.parsing.sitemap import SITEMAP_BYTES, begins_as_sitemap, parse_sitemap
+from webcrawler.parsing.text import plain
 
 __all__ = [
     "HTML",
@@ -31,6 +32,7 @@ __all__ = [
     "markup",
     "parse",
     "parse_sitemap",
+    "plain",
     "readable_kinds",
     "unread_endings",
     "with_headers",

@@ -18,11 +18,13 @@ GAPS = dict.fromkeys([*_BLOCKS.split(), *HEADINGS], "\n") | dict.fromkeys(_CELLS
 FLOWING = HIDDEN | SIZES.keys() | GAPS.keys()  # elements that matter to a TextFlow
 
 # C0, DEL and C1, which terminals obey and browsers do not show, but for what separates words in `str.split`.
-_CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+# Surrogates and noncharacters, which stand for nothing; XML forbids some of both.
+_NONE = "".join(chr(plane + last) for plane in range(0, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF))
+_CONTROL = re.compile(f"[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef{_NONE}]")
 
 
 def plain(text: str) -> str:
-    """Return the words of a text with single spaces between them, without control characters."""
+    """Return the words of a text with single spaces between them, without control and noncharacters."""
     words = " ".join(text.split())
     return words if words.isprintable() else " ".join(_CONTROL.sub("", text).split())
 

@@ -172,15 +172,22 @@ class LinkGraph:
         return {found for (found,) in self._db.execute(query, (id, id))}
 
     def to_networkx(self) -> Any:
-        """A DiGraph: nodes are page numbers with `url` and `fetched`, edges have `anchor` and `rel`."""
+        """A DiGraph: nodes are page numbers with `url` and `fetched`, edges have `anchor` and `rel`.
+
+        No anchor has characters that XML forbids; catalogs of earlier versions have some.
+        """
         extras.require("graph", "a graph of networkx")
         import networkx  # 0.4 s, which no other use of a catalog should pay
+
+        from webcrawler.parsing import plain
 
         fetched = FETCHED.replace("t.number", "u.number")
         urls = self._db.execute(f"SELECT u.number, s.name || u.path, {fetched} {URL} ORDER BY u.number")
         graph: Any = networkx.DiGraph()
         graph.add_nodes_from((number, {"url": url, "fetched": bool(was)}) for number, url, was in urls)
-        graph.add_edges_from((s, t, {"anchor": anchor, "rel": rel}) for s, t, anchor, rel in self.all())
+        graph.add_edges_from(
+            (s, t, {"anchor": plain(anchor), "rel": rel}) for s, t, anchor, rel in self.all()
+        )
         return graph
 
 
