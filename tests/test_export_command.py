@@ -106,6 +106,10 @@ def test_a_query_or_a_time_chooses_documents(folder: Path, run: Run) -> None:
     [
         ((), "name one file"),
         (("a.warc.gz", "--to", "https://search.example.org"), "name one file"),
+        (("a.jsonl",), "name one that ends in .warc.gz"),
+        (("a.CSV",), "`scrapy crawl -O pages.jsonl`"),
+        (("a.wacz",), "it writes WARC files"),
+        (("a.warc",), "ends in .warc.gz"),  # what is written is compressed
         (("--to", ""), "is not the URL of a main index"),
         (("a.warc.gz", "--since", "yesterday"), "--since must be a day or a time"),
     ],

@@ -17,6 +17,10 @@ from webcrawler.errors import BadInput
 from webcrawler.repository import MainIndex, export, hand_over, token_of
 
 MOST = 10_000_000  # hits
+OTHERS = (
+    "it writes WARC files: name one that ends in .warc.gz. Other files are of `scrapy crawl -O pages.jsonl`, "
+    "for pages (also .csv and .xml), `scrapy search --json WORDS` and `scrapy graph export`"
+)
 
 
 class Export(Command):
@@ -37,6 +41,8 @@ class Export(Command):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != (opts.to is None):
             raise BadInput("name one file, `scrapy export pages.warc.gz`, or --to URL")
+        if args and Path(args[0]).suffix and not args[0].lower().endswith(".warc.gz"):
+            raise BadInput(OTHERS)
         since, until = _time(opts.since, "--since", -inf), _time(opts.until, "--until", inf)
         token = token_of(self.project, "SHARE_TOKEN")
         index = None if opts.to is None else MainIndex(opts.to, token)
