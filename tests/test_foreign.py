@@ -110,6 +110,20 @@ def test_a_record_cut_anywhere_is_left_out_and_the_next_one_is_as_it_was(
         assert (told(found), left_out) == (whole(0, 2), {"malformed": 1}), length
 
 
+def test_a_cut_record_is_never_taken_for_whole_where_its_length_leads_into_the_next_ones(
+    tmp_path: Path,
+) -> None:
+    """To any byte of it, also where its heads end."""
+    cut, long = (
+        record(A + "cut", answer(b"<p>" + b"1" * 300)),
+        record(A + "long", answer(b"<p>" + b"2" * 300)),
+    )
+
+    for length in range(len(cut) - 210, len(cut) - 4):
+        found, left_out, _ = read(tmp_path, cut[:length] + long + page(1))
+        assert set(told(found)) == {A + "long", A + "1"} and left_out == {"malformed": 1}, length
+
+
 @pytest.mark.parametrize("packed", [gzip.compress, bytes], ids=["packed", "plain"])
 def test_of_a_file_cut_anywhere_the_last_record_is_left_out_and_counted(
     tmp_path: Path, packed: Callable[[bytes], bytes]

@@ -105,8 +105,7 @@ class ForeignFile:
         digest = record.rec_headers.get_header("WARC-Payload-Digest") or ""
         if record.rec_type == "response" and digest:
             self._bodies.setdefault(digest, (self._path, self.offset))
-        fetched = _fetched(record)
-        if not fetched:
+        if not (fetched := _fetched(record)):
             return None, "no date of the past"
         lease = lease_of(url, token_at(fetched))
         if refusal := self._reader.refusal(lease):

@@ -85,6 +85,9 @@ def whole_record(file: BinaryIO, offset: int, most_bytes: int) -> tuple[Any, int
         blank = _BEHIND.match(behind)
         if not blank or stream.seek(0, SEEK_END) < end:
             raise ValueError("its block is cut, or has another length")
+        is_next = blank.end() == len(behind) or _BEGINNING.match(behind, blank.end())
+        if not is_next and 0 < next_record(file, offset + 1) < end:
+            raise ValueError("its block goes on in that of the next record")
         due = end + blank.end()
     stream.seek(at)
     return record, due
