@@ -65,7 +65,7 @@ class IndexSpider(Spider):
                 return
             forms = crawl.rules.forms.match(fetch.lease.url)
             parsed = await asyncio.wrap_future(parsers.parse(body, url, content_type, protocols, forms))
-            page = with_headers(parsed, fetch.headers)
+            page = with_headers(parsed, fetch.headers, parsers.robot)
             sys.audit("webcrawler.parse.after")
             await before.wait()  # several parsers must not change the order of fetching
             item = CrawledPage.of(fetch, page)

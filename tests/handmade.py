@@ -92,6 +92,8 @@ class Engine:
 class Parsers:
     """Reads pages in this process, or raises an `error`, or gives those out that are `waiting`, each once."""
 
+    robot = "webcrawler"
+
     def __init__(self) -> None:
         self.error: Exception | None = None
         self.waiting: list[Future[Any]] = []

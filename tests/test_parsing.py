@@ -86,6 +86,12 @@ def test_codecs_of_python_that_are_no_encodings_of_the_web_are_not_used(codec: s
         ("<pre>a\n  b</pre>", "a b"),
         ("a<script>x</script><style>y</style><template>z</template><noscript>n</noscript>b", "ab"),
         ("a<!-- hidden -->b", "ab"),
+        ("one</br>two</BR >three", "one\ntwo\nthree"),
+        ("<x-y><template shadowrootmode=OPEN><p>one</p></template>two</x-y>", "one\ntwo"),
+        ("<template><template shadowrootmode=open>no</template></template>one", "one"),
+        ("<template shadowrootmode=no>no</template>one", "one"),
+        ("one <video src=x>no<p>no</video><audio>no</audio><canvas>no</canvas>two", "one two"),
+        ("<object data=x>no<object>no</object></object><object>one</object>", "one"),
         ("<title>t</title>a<svg><title>drawing</title></svg>", "a"),
         ("<select><option>a<option>b</select>", "a\nb"),
         ("", ""),
@@ -218,12 +224,24 @@ def test_emphasis_spans_give_the_relative_size_of_words(html: str, spans: list[t
         ("<meta name=robots content=none>", True, True),
         ("<meta name=robots content=noindex><meta name=robots content=nofollow>", True, True),
         ("<meta name=googlebot content=none>", False, False),
+        ("<meta name=OwlBot content=NoIndex>", True, False),
+        ("<meta name=owlbot content='nofollow; noarchive'>", False, True),
+        ("<meta name=robots content='noindex;nofollow'>", True, True),
+        ("<meta name=robots content='max-image-preview: none'>", False, False),
+        ("<meta name=robots content='unavailable_after: 25-Jun-2002 15:00:00 EST'>", True, False),
+        (
+            "<x-y><template shadowrootmode=open><meta name=robots content=noindex></template></x-y>",
+            True,
+            False,
+        ),
     ],
 )
 def test_meta_robots_is_read_in_any_case_and_of_no_other_robot(
     html: str, noindex: bool, nofollow: bool
 ) -> None:
-    assert (page(html).noindex, page(html).nofollow) == (noindex, nofollow)
+    read = page(html, robot="owlbot")
+
+    assert (read.noindex, read.nofollow) == (noindex, nofollow)
 
 
 # Links
@@ -270,6 +288,27 @@ def test_meta_refresh_is_a_link_where_it_names_a_page(content: str, found: str |
 )
 def test_anchor_is_text_and_alt_in_their_order_up_to_the_next_link(html: str, anchors: list[str]) -> None:
     assert [found.anchor for found in page(html).links] == anchors
+
+
+@pytest.mark.parametrize(
+    ("html", "anchor"),
+    [
+        ("<a href=n><table><tr><td>in a cell</table></a> behind", "in a cell"),
+        ("<TABLE><TD><A HREF=n><IMG ALT=owl> <B>x</B><TABLE><TD>y</TABLE></A>behind</TABLE>", "owl x y"),
+        ("<a href=n><div>x</div><table><td>1</table><table><td>2</table></a> behind", "x 1 2"),
+        ("<a href=n><fieldset>x</fieldset></a> behind", "x"),
+        ("<a href='n' />text</a> behind", "text"),
+        ("<a href=n />text</a> behind", "text"),
+        ("<a href=n><template shadowrootmode=closed>text</template></a> behind", "text"),
+    ],
+)
+def test_anchor_ends_where_its_link_does(html: str, anchor: str) -> None:
+    assert link(html).anchor == anchor
+
+
+def test_slash_at_the_end_of_a_heading_s_tag_means_nothing() -> None:
+    assert page("<h2 class='x' />Owls</h2><p>words").headings == ("Owls",)
+    assert page("<h2 class='x' /><p>words", content_type="application/xhtml+xml").headings == ()
 
 
 def test_context_is_ten_words_on_either_side() -> None:
@@ -451,12 +490,27 @@ def test_url_that_is_none_does_not_harm_the_page(url: bytes) -> None:
         (["noarchive, index, follow"], False, False),
         (["examplebot: noindex, nofollow"], False, False),
         (["nofollow, examplebot: noindex"], False, True),
+        (["OwlBot: noindex"], True, False),
+        (["owlbot : none"], True, True),
+        (["examplebot: noindex, owlbot: nofollow"], False, True),
+        (["examplebot: noindex", "owlbot: nofollow"], False, True),
+        (["owlbot: max-snippet: 20, noindex"], True, False),
+        (["noindex; nofollow"], True, True),
+        (["noarchive noindex"], True, False),
+        (["max-image-preview: none, max-video-preview:none"], False, False),
+        (["unavailable_after: Fri, 25 Jun 2032 15:00:00 GMT, noindex"], True, False),
+        (["unavailable_after: Friday, 25-Jun-32 15:00:00 GMT; nofollow"], False, True),
+        (["unavailable_after: 2032-06-25T15:00:00Z, nofollow"], False, True),
+        (["unavailable_after: Fri, 25 Jun 2032 15:00:00 GMT"], False, False),
+        (["unavailable_after: Tue, 25 Jun 2002 15:00:00 GMT, nofollow"], True, True),
+        (["unavailable_after: 2002-06-25"], True, False),
+        (["examplebot: unavailable_after: 2002-06-25"], False, False),
         ([""], False, False),
     ],
 )
 def test_x_robots_tag_headers_ask_what_meta_robots_asks(
     values: list[str], noindex: bool, nofollow: bool
 ) -> None:
-    found = with_headers(page("<p>words"), [("x-robots-tag", value) for value in values])
+    found = with_headers(page("<p>words"), [("x-robots-tag", value) for value in values], "owlbot")
 
     assert (found.noindex, found.nofollow) == (noindex, nofollow)

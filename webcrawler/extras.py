@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from webcrawler.errors import BadInput
 
 _SEARCH = (
-    *("Stemmer", "aioftp", "lxml", "numpy", "pebble", "py3langid", "rapidfuzz", "rich", "scipy"),
-    *("warcio", "whoosh", "wordfreq"),
+    *("Stemmer", "aioftp", "chardetng_py", "lxml", "numpy", "pebble", "py3langid", "rapidfuzz", "rich"),
+    *("scipy", "warcio", "webencodings", "whoosh", "wordfreq"),
 )
 # What cannot be done without, by the names of import.
 LIBRARIES = {

@@ -6,35 +6,15 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from w3lib.encoding import http_content_type_encoding, resolve_encoding, to_unicode
+import webencodings
+from chardetng_py import EncodingDetector
+from w3lib.encoding import to_unicode
 
 _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF16_LE: "utf-16-le"}
 
-# Python's names for what the Encoding Standard knows. Any other codec (UTF-7, punycode, unicode_escape …)
-# is not an encoding of the web: some hide markup, some are quadratic, some make lone surrogates.
-_NAMES = """utf-8 utf-16 utf-16-le utf-16-be gb18030 big5hkscs euc_jp iso2022_jp koi8-r koi8-u mac-roman
-    mac-cyrillic iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 iso8859-13
-    iso8859-14 iso8859-15 iso8859-16 cp866 cp874 cp932 cp949 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256
-    cp1257 cp1258"""
-_STANDARD = frozenset(_NAMES.split())
-# Labels of the Encoding Standard that Python does not know.
-_LABELS = {
-    "unicode-1-1-utf-8": "utf-8",
-    "iso-8859-8-i": "iso-8859-8",
-    "logical": "iso-8859-8",
-    "koi": "koi8-r",
-    "koi8-ru": "koi8-u",
-    "mac": "macintosh",
-    "x-mac-roman": "macintosh",
-    "x-mac-cyrillic": "mac-cyrillic",
-    "x-cp1250": "cp1250",
-    "x-gbk": "gbk",
-    "cn-big5": "big5",
-    "x-x-big5": "big5",
-    "x-euc-jp": "euc-jp",
-    "windows-949": "cp949",
-    "x-user-defined": "cp1252",
-}
+# Where Python's codec is not the one that its name promises on the web: GBK is read as what it is a part of,
+# user-defined bytes mean nothing, and encodings that a browser refuses to read are guessed.
+_CODECS = {"gbk": "gb18030", "x-user-defined": "cp1252", "replacement": ""}
 
 _HEAD_BYTES = 16_384  # the standard names 1,024 and lets the parser correct itself later; ours does not
 
@@ -51,26 +31,36 @@ _ATTRIBUTE = re.compile(
     (?!\s*=)""",
     re.VERBOSE,
 )
-_CHARSET = re.compile(r"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
-_IS_LABEL = re.compile(r"[a-z0-9_.:-]+").fullmatch
+_VALUE = r"""\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,"']+))"""
+_CHARSET = re.compile("charset" + _VALUE, re.IGNORECASE)
+_PARAMETER = re.compile(r"(?:^|;)\s*([^\s;=]+)" + _VALUE)  # of a Content-Type
 _XML = re.compile(r"""<\?xml\b[^>]*?\bencoding\s*=\s*(?:"([^"\x00-\x20]+)"|'([^'\x00-\x20]+)')""")
 
+_VALID_PER_INVALID = 2  # characters from which on it is UTF-8; text in other encodings has 0.6 at most
+_TELLING = re.compile(rb"[\x1b\x80-\xff]")
+_TOLD_BYTES = 65_536  # from the first of these on; they take 7 ms
+# Letters of ASCII beside others, as Latin script has them. With few different ones a page is likely in a
+# Western language: `£20` or `naïve` alone look Polish or Lithuanian.
+_MIXED = re.compile(rb"[A-Za-z][\x80-\xff]|[\x80-\xff][A-Za-z]")
+_FEW_MIXED = 5
 
-def decode(body: bytes, content_type: str = "") -> str:
-    """Return the text of an HTML body, by its byte order mark, HTTP charset, meta elements, or else a guess.
 
-    Bytes that are invalid in the encoding become U+FFFD; NUL is left out.
+def decode(body: bytes, content_type: str = "", encoding: str = "") -> str:
+    """Return the text of a body, without NUL; bytes that are invalid in its encoding become U+FFFD.
 
-    Source: HTML Standard, 13.2.3.2 Determining the character encoding. The guess is its step 8, which
-    names UTF-8 as safe to detect: UTF-8 when all bytes are valid UTF-8, else windows-1252.
+    Args:
+        encoding: what `encoding_of` returned, where it was asked already.
     """
-    encoding = declared_encoding(body, content_type)
-    if not encoding:
-        try:
-            return body.decode().replace("\0", "")
-        except UnicodeDecodeError:
-            encoding = "cp1252"
-    return to_unicode(body, encoding).removeprefix("\ufeff").replace("\0", "")
+    text = to_unicode(body, encoding or encoding_of(body, content_type))
+    return text.removeprefix("\ufeff").replace("\0", "")
+
+
+def encoding_of(body: bytes, content_type: str = "") -> str:
+    """Return Python's name of a body's encoding: by byte order mark, HTTP, meta elements, or else a guess.
+
+    Source: HTML Standard, 13.2.3.2 Determining the character encoding; the guess is its step 8.
+    """
+    return declared_encoding(body, content_type) or _guessed(body)
 
 
 def declared_encoding(body: bytes, content_type: str = "") -> str:
@@ -78,20 +68,48 @@ def declared_encoding(body: bytes, content_type: str = "") -> str:
     for bom, encoding in _BOMS.items():
         if body.startswith(bom):
             return encoding
-    if charset := _known(http_content_type_encoding(content_type)):
-        return "utf-16-le" if charset == "utf-16" else charset
+    if encoding := python_name(_label_of_type(content_type)):
+        return encoding
     for label in _declared_labels(body):
-        if encoding := _known(resolve_encoding(_LABELS.get(label, label))):
+        if encoding := python_name(label):
             return "utf-8" if encoding.startswith("utf-16") else encoding  # what names it is ASCII
     return ""
 
 
-def _known(encoding: str | None) -> str:
-    return encoding if encoding in _STANDARD and encoding else ""
+def python_name(label: str) -> str:
+    """Return Python's name of the encoding that a label means in the Encoding Standard; "" for none.
+
+    Any other codec of Python (UTF-7, punycode, unicode_escape …) is not an encoding of the web: some hide
+    markup, some are quadratic, some make lone surrogates.
+    """
+    found = webencodings.lookup(label)
+    return str(_CODECS.get(found.name, found.codec_info.name)) if found else ""
+
+
+def _guessed(body: bytes) -> str:
+    """UTF-8, also where a few bytes are damaged; else what Firefox would take it for, by the letters."""
+    text = body.decode("utf-8", "replace")
+    invalid = text.count("\ufffd") - body.count(b"\xef\xbf\xbd")
+    valid = len(text) - len(text.encode("ascii", "ignore")) - invalid
+    may_be_japanese = not valid and b"\x1b" in body  # ISO-2022-JP, which has ASCII alone
+    if not may_be_japanese and invalid * _VALID_PER_INVALID <= valid:
+        return "utf-8"
+    first = _TELLING.search(body)
+    told = body[max(0, first.start() - 1) :][:_TOLD_BYTES] if first else b""
+    detector = EncodingDetector()
+    detector.feed(told, last=True)
+    is_western = len(set(_MIXED.findall(told))) < _FEW_MIXED
+    return python_name(detector.guess(tld=b"edu" if is_western else None, allow_utf8=False))
+
+
+def _label_of_type(content_type: str) -> str:
+    parameters = _PARAMETER.finditer(content_type)
+    found = next((one for one in parameters if one[1].lower() == "charset"), None)
+    return next(filter(None, found.groups()[1:]), "") if found else ""
 
 
 def _declared_labels(body: bytes) -> Iterator[str]:
-    """Yield the encoding labels of a page, lower case, meta elements first; also such that no standard knows.
+    """Yield the encoding labels of a page, meta elements first; also "" and such that no standard knows.
 
     Source: HTML Standard, 13.2.3.2, "prescan a byte stream to determine its encoding" and "get an XML
     encoding". w3lib's own prescan departs from it in a fifth of the html5lib encoding cases.
@@ -104,11 +122,10 @@ def _declared_labels(body: bytes) -> Iterator[str]:
         at = found.end()
         if tag := found["tag"]:
             attributes, at = _attributes(head, at)
-            label = _label(attributes).strip().lower() if tag.lower() == "meta" else ""
-            if _IS_LABEL(label):
-                yield label
+            if tag.lower() == "meta":
+                yield _label(attributes)
     if declaration := _XML.match(head):
-        yield (declaration[1] or declaration[2]).lower()
+        yield declaration[1] or declaration[2]
 
 
 def _attributes(head: str, at: int) -> tuple[dict[str, str], int]:

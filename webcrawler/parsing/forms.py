@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
+from webcrawler.parsing.encoding import python_name
 from webcrawler.parsing.markup import feed
 from webcrawler.parsing.reader import Attributes
 from webcrawler.records import FORM, FORM_AND_LINK, Link
@@ -43,6 +44,7 @@ class _Draft(NamedTuple):
     """A form, while its fields are collected."""
 
     action: str
+    encoding: str  # in which it is sent; "": that of its page
     fields: list[tuple[str, str]]  # sent as they are
     texts: list[str]  # names of text fields
 
@@ -61,7 +63,9 @@ class FormReader:
 
     def start(self, tag: str, attributes: Attributes) -> None:
         if tag == "form" and self._form is None:
-            self._form = _Draft(attributes.get("action", "").strip(), [], [])
+            accepted = map(python_name, attributes.get("accept-charset", "").split())
+            action = attributes.get("action", "").strip()
+            self._form = _Draft(action, next(filter(None, accepted), ""), [], [])
             self._is_refused = attributes.get("method", "").strip().lower() not in ("", "get")
             self._is_refused |= "nofollow" in attributes.get("rel", "").lower().split()
             self._has_button = False
@@ -128,7 +132,9 @@ class FormReader:
             form.fields.append((name, attributes.get("value", "")))
 
 
-def search_forms(html: str, base: str, protocols: Collection[str]) -> tuple[Link, ...]:
+def search_forms(
+    html: str, base: str, protocols: Collection[str], encoding: str = "utf-8"
+) -> tuple[Link, ...]:
     """Return for each search form the link to what it asks for when nothing is typed in, its text field last.
 
     No link is followed: `refused` says "form", unless it is refused as any other.
@@ -136,12 +142,17 @@ def search_forms(html: str, base: str, protocols: Collection[str]) -> tuple[Link
     Args:
         html: what `markup` returned.
         base: what relative links are relative to.
+        encoding: Python's name of the page's.
     """
     if "<form" not in html.lower():
         return ()
     reader = FormReader()
     feed(html, reader)
-    found = {link.id: link for draft in reader.found if (link := _link(draft, base, protocols))}
+    found = {
+        link.id: link
+        for draft in reader.found
+        if (link := _link(draft, base, protocols, draft.encoding or encoding))
+    }
     return tuple(found.values())
 
 
@@ -155,19 +166,21 @@ def with_forms(links: Sequence[Link], forms: Sequence[Link]) -> tuple[Link, ...]
     return (*marked, *(link for id, link in of_forms.items() if id not in known))
 
 
-def _link(draft: _Draft, base: str, protocols: Collection[str]) -> Link | None:
+def _link(draft: _Draft, base: str, protocols: Collection[str], encoding: str) -> Link | None:
     (name,) = draft.texts
+    encoding = "utf-8" if encoding.startswith("utf") else encoding
     try:
         program = resolve(draft.action or base, base).partition("#")[0].partition("?")[0]
         if _has(program.partition("://")[2].partition("/")[2], CHANGES):
             return None
-        target = outlink(f"{program}?{urlencode([*draft.fields, (name, '')])}", base, protocols)
+        sent = urlencode([*draft.fields, (name, "")], encoding=encoding, errors="xmlcharrefreplace")
+        target = outlink(f"{program}?{sent}", base, protocols)
     except UnfetchableUrl:
         return None
     if not target.url.startswith("http"):  # GET is of HTTP
         return None
-    sent = parse_qsl(target.url.partition("?")[2], keep_blank_values=True)
-    if not sent or sent[-1] != (name, ""):  # a name that canonical URLs leave out
+    fields = parse_qsl(target.url.partition("?")[2], keep_blank_values=True, encoding=encoding)
+    if not fields or fields[-1] != (name, ""):  # a name that canonical URLs leave out
         return None
     return Link(target.url, target.id, target.spelling, rel=FORM, refused=target.refused or FORM)
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 from webcrawler.parsing import documents
 from webcrawler.parsing.around import around, merged
+from webcrawler.parsing.encoding import encoding_of
 from webcrawler.parsing.forms import search_forms, with_forms
 from webcrawler.parsing.invisible import stuffed_words
 from webcrawler.parsing.language import declared, language, subtag
 from webcrawler.parsing.links import base_url, canonical_url, merge, permalinks
 from webcrawler.parsing.markup import feed, markup
 from webcrawler.parsing.reader import Reader
+from webcrawler.parsing.robots import directives
 from webcrawler.records import Page, Section, Text
 from webcrawler.text import content, simhash
 
 # Header that a crawl adds to what it has fetched with a login: the page is for nobody else.
 PRIVATE = "X-Webcrawler-Private"
-WITH_VALUES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 
 def parse(
@@ -26,6 +27,7 @@ def parse(
     content_type: str = "",
     protocols: Collection[str] = ("http", "https"),
     forms: bool = False,
+    robot: str = "",
 ) -> Page:
     """Return what a document says and links to.
 
@@ -36,6 +38,8 @@ def parse(
         url: where it was fetched, canonical or not: what relative links are relative to.
         content_type: the HTTP header.
         protocols: links to others of http and https are kept, marked as refused.
+        robot: name by which pages address this crawler, lower case: their directives for it are obeyed as
+            those for all robots are.
         forms: are search forms looked for, too? Each is a link, behind the others (`search_forms`).
     Raises:
         Unreadable: it is not HTML, and is encrypted or damaged, or its reader is not installed.
@@ -43,11 +47,12 @@ def parse(
 
     Weakness: CDATA sections of XHTML are taken for comments, as browsers do in HTML.
     """
-    reader = Reader()
     kind = documents.kind_of(content_type, body, url) or documents.HTML
+    encoding = encoding_of(body, content_type) if kind == documents.HTML else "utf-8"
+    reader = Reader(encoding, robot)
     html = ""
     if kind == documents.HTML:
-        html = markup(body, content_type)
+        html = markup(body, content_type, encoding)
         reader.language = declared(html)
         feed(html, reader)
     else:
@@ -58,7 +63,7 @@ def parse(
     spans, sections = _parts(reader, text) if kind == documents.HTML else ((), ())
     base = base_url(reader.base, url)
     links, refused = merge(reader.outlinks, text, base, protocols)
-    if forms and (found := search_forms(html, base, protocols)):
+    if forms and (found := search_forms(html, base, protocols, encoding)):
         links = with_forms(links, found)
     if reader.links_left_out:
         refused["too-many"] = reader.links_left_out
@@ -99,11 +104,12 @@ def _parts(reader: Reader, text: str) -> tuple[tuple[tuple[int, int], ...], tupl
     return tuple(spans), sections
 
 
-def with_headers(page: Page, headers: Iterable[tuple[str, str]]) -> Page:
+def with_headers(page: Page, headers: Iterable[tuple[str, str]], robot: str = "") -> Page:
     """The page with what its headers say of it; all that a PDF can say to robots is said by these.
 
-    X-Robots-Tag is obeyed where it is for all robots; Content-Language is believed where neither the page nor
-    its words tell the language. A private page is as one that says noindex, and its links lose their words.
+    X-Robots-Tag is obeyed where it is for all robots or for this one; Content-Language is believed where
+    neither the page nor its words tell the language. A private page is as one that says noindex, and its
+    links lose their words.
     """
     headers = tuple(headers)
     if is_private(headers):
@@ -112,7 +118,7 @@ def with_headers(page: Page, headers: Iterable[tuple[str, str]]) -> Page:
     values: dict[str, list[str]] = {"x-robots-tag": [], "content-language": []}
     for name, value in headers:
         values.get(name.lower(), []).append(value)
-    words = {word for value in values["x-robots-tag"] for word in _of_all_robots(value)}
+    words = {word for value in values["x-robots-tag"] for word in directives(value, robot)}
     noindex, nofollow = ({word, "none"} & words for word in ("noindex", "nofollow"))
     return page._replace(
         noindex=page.noindex or bool(noindex),
@@ -124,15 +130,6 @@ def with_headers(page: Page, headers: Iterable[tuple[str, str]]) -> Page:
 def is_private(headers: Iterable[tuple[str, str]]) -> bool:
     """Was it fetched with a login, by somebody who has not said that all may see it?"""
     return any(name.lower() == PRIVATE.lower() for name, _ in headers)
-
-
-def _of_all_robots(value: str) -> Iterator[str]:
-    """The directives up to the first that is for a robot with a name, as `examplebot: noindex, nofollow`."""
-    for part in value.lower().split(","):
-        name, colon, _ = part.partition(":")
-        if colon and name.strip() not in WITH_VALUES:
-            return
-        yield part.strip()
 
 
 def index_text(page: Page) -> Text:

@@ -63,6 +63,7 @@ class ParserPool:
         timeout_s: float = 10.0,
         memory_mb: int = 512,
         recorder: Recorder | None = None,
+        robot: str = "",
     ) -> None:
         """Make a pool of that many processes.
 
@@ -70,8 +71,10 @@ class ParserPool:
             timeout_s: processor time that a page may take in its worker, of wall time twice as much: a busy
                 machine is not a fault of the page. Waiting for a worker does not count.
             memory_mb: address space that a worker may add to what it starts with (Linux only).
+            robot: name by which pages address this crawler, lower case.
         """
         self.workers, self._timeout_s, self._memory_mb = workers, timeout_s, memory_mb
+        self.robot = robot
         self._recorder = recorder or Recorder()
         self._lock = threading.Lock()
         # The first page waits a second for its worker: that must not stop the caller's event loop.
@@ -94,7 +97,7 @@ class ParserPool:
             ParserKilled: the page passed its deadline or its memory limit, or killed its process.
             Unavailable: the pool was closed, or its processes are stopped again and again from outside.
         """
-        return self._begin(_Job(parse, (body, url, content_type, tuple(protocols), forms)))
+        return self._begin(_Job(parse, (body, url, content_type, tuple(protocols), forms, self.robot)))
 
     def parse_sitemap(
         self, body: bytes, url: str, content_type: str, now: float, protocols: Collection[str]

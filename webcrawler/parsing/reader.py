@@ -10,7 +10,9 @@ from webcrawler.parsing.blocks import BLOCKS, Blocks
 from webcrawler.parsing.invisible import PAINTED, PAINTING, Invisible
 from webcrawler.parsing.language import subtag
 from webcrawler.parsing.outline import HEADED, Outline
+from webcrawler.parsing.robots import directives
 from webcrawler.parsing.text import FLOWING, TextFlow, plain
+from webcrawler.urls import query_in
 
 MAX_LINKS = 50_000  # different ones of a page; more is an attack: the rest is only counted
 
@@ -46,7 +48,14 @@ class Reader:
     The events of one element nest properly, whatever the tags do.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, encoding: str = "utf-8", robot: str = "") -> None:
+        """Make a reader of one page.
+
+        Args:
+            encoding: Python's name of the page's, in which the queries of its links are sent.
+            robot: name by which pages address this crawler, lower case.
+        """
+        self._encoding, self._robot = encoding, robot
         self.flow = TextFlow()
         self.outline = Outline(self.flow)
         self.blocks = Blocks(self.flow)
@@ -74,7 +83,7 @@ class Reader:
         if tag in _READ:
             self._read(tag, attributes)
         if tag in _FLOWING:
-            self.flow.open(tag)
+            self.flow.open(tag, attributes)
             if tag in BLOCKS:
                 self.blocks.open(tag, attributes, self._linked())
         if "id" in attributes or tag in _HEADED:
@@ -146,11 +155,11 @@ class Reader:
             case "frame" | "iframe" if "src" in attributes:
                 self._add_here(attributes["src"], attributes.get("title", ""))
             case "link" if "canonical" in attributes.get("rel", "").lower().split():
-                self.canonical = self.canonical or attributes.get("href", "")
+                self.canonical = self.canonical or query_in(self._encoding, attributes.get("href", ""))
             case "meta":
                 self._meta(attributes)
             case "base":
-                self.base = self.base or attributes.get("href", "")
+                self.base = self.base or query_in(self._encoding, attributes.get("href", ""))
             case "title" if self.title or self._foreign or self._title is not None:
                 self.flow.hidden += 1
             case "title":
@@ -168,8 +177,8 @@ class Reader:
             self.description = self.description or plain(content)
         elif name == "keywords":
             self.keywords = self.keywords or plain(content)
-        elif name == "robots":
-            self.robots.update(content.lower().replace(",", " ").split())
+        elif name == "robots" or (name and name == self._robot):
+            self.robots |= directives(content, self._robot)
         pragma = attributes.get("http-equiv", "").strip().lower()
         if pragma == "content-language":
             self.language = self.language or subtag(content)
@@ -184,7 +193,7 @@ class Reader:
         if anchor := self._anchor:
             nofollow, labels = _is_nofollow(anchor), tuple(self._labels)
             self.linked += self.flow.length - start
-            self._add(Outlink(anchor["href"], start, self.flow.length, nofollow, labels))
+            self._add(anchor["href"], start, nofollow, labels)
         if self.flow.length > start:
             self._anchor_end = self.flow.length
         self._anchor = self._anchor_start = None
@@ -195,15 +204,16 @@ class Reader:
 
     def _add_here(self, href: str, label: str = "", nofollow: bool = False) -> None:
         at = self.flow.length
-        self._add(Outlink(href, at, at, nofollow, ((at, label),) if label else ()))
+        self._add(href, at, nofollow, ((at, label),) if label else ())
 
-    def _add(self, outlink: Outlink) -> None:
-        known = outlink.href in self._hrefs
+    def _add(self, href: str, start: int, nofollow: bool, labels: tuple[tuple[int, str], ...]) -> None:
+        href = query_in(self._encoding, href)
+        known = href in self._hrefs
         if not known and len(self._hrefs) == MAX_LINKS:
             self.links_left_out += 1
         elif not known or len(self.outlinks) < MAX_LINKS:  # past that, no further anchors of a known link
-            self._hrefs.add(outlink.href)
-            self.outlinks.append(outlink)
+            self._hrefs.add(href)
+            self.outlinks.append(Outlink(href, start, self.flow.length, nofollow, labels))
 
 
 def _is_nofollow(attributes: Attributes) -> bool:

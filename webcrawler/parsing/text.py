@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 # Relative size (GO, "Hit Lists": font size relative to the rest of the document); 0 is plain.
 HEADINGS = {"h1": 6, "h2": 5, "h3": 4, "h4": 3, "h5": 2, "h6": 2}
 SIZES = HEADINGS | dict.fromkeys(("big", "b", "strong", "em", "i"), 1) | {"small": -1}
-HIDDEN = frozenset(["script", "style", "template", "noscript", "iframe", "noframes", "noembed", "datalist"])
+# What stands in media is for browsers that cannot play them.
+_HIDDEN = """audio canvas datalist iframe meter noembed noframes noscript object progress script style
+    template video"""
+HIDDEN = frozenset(_HIDDEN.split())
 _BLOCKS = """address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
     figcaption figure footer form frameset header hgroup hr html legend li main menu nav ol optgroup option
     p pre search section summary table tbody tfoot thead tr ul"""
@@ -44,6 +48,7 @@ class TextFlow:
         self.spans: list[tuple[int, int, int]] = []
         self.headings: list[tuple[int, int]] = []
         self.hidden = 0
+        self._hides: list[bool] = []  # of the open elements in HIDDEN: does it?
         self._parts: list[str] = []
         self._gap = ""  # what separates the next word from the last: "", " " or "\n"
         self._sizes: list[int] = []  # of the open elements that have one
@@ -86,10 +91,11 @@ class TextFlow:
         """Part the next word from the last."""
         self._gap = self._gap or " "
 
-    def open(self, tag: str) -> None:
+    def open(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Take in the start of an element that is in FLOWING."""
         if tag in HIDDEN:
-            self.hidden += 1
+            self._hides.append(_hides(tag, attributes))
+            self.hidden += self._hides[-1]
         if tag in GAPS and self._gap != "\n":
             self._gap = GAPS[tag]
         if size := SIZES.get(tag):
@@ -100,7 +106,7 @@ class TextFlow:
     def close(self, tag: str) -> None:
         """Take in the end of an element that is in FLOWING."""
         if tag in HIDDEN:
-            self.hidden -= 1
+            self.hidden -= self._hides.pop()
         if tag in GAPS and self._gap != "\n":
             self._gap = GAPS[tag]
         if tag in SIZES:
@@ -109,3 +115,10 @@ class TextFlow:
                 if self.length - self._heading <= HEADING_CHARACTERS:
                     self.headings.append((self._heading, self.length))
                 self._heading = self.length
+
+
+def _hides(tag: str, attributes: Mapping[str, str]) -> bool:
+    """A template with a shadow root is shown, and so is what stands in an object without data."""
+    if tag == "template":
+        return attributes.get("shadowrootmode", "").lower() not in ("open", "closed")
+    return tag != "object" or "data" in attributes

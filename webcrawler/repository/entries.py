@@ -97,7 +97,7 @@ class EntryReader:
         except Unreadable as error:
             return Entry(unread(fetch, str(error)), archive=True)
         if isinstance(found, Page):
-            return self._entry(fetch, with_headers(found, fetch.headers))
+            return self._entry(fetch, with_headers(found, fetch.headers, self._parsers.robot))
         if fetch.reason == "sitemap" and parsed.answer:
             return self._sitemaps.entry(fetch, found)
         return Entry(fetch, archive=True)

@@ -12,7 +12,15 @@ from webcrawler.urls._groups import path_prefix, registrable_domain
 from webcrawler.urls._mirrors import Mirrors
 from webcrawler.urls._outlink import DOCUMENTS, MAX_LENGTH, NAMED, Target, ending, gopher_item, is_at, outlink
 from webcrawler.urls._probe import NO_SUCH_PAGE, is_probe, probe
-from webcrawler.urls._resolve import DEFAULT_PORTS, UnfetchableUrl, host_and_port, resolve, server, split
+from webcrawler.urls._resolve import (
+    DEFAULT_PORTS,
+    UnfetchableUrl,
+    host_and_port,
+    query_in,
+    resolve,
+    server,
+    split,
+)
 from webcrawler.urls.addresses import AddressRules, is_address
 
 __all__ = [
@@ -35,6 +43,7 @@ __all__ = [
     "outlink",
     "path_prefix",
     "probe",
+    "query_in",
     "registrable_domain",
     "resolve",
     "server",

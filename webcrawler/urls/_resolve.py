@@ -6,6 +6,7 @@ The standard reads Gopher's URLs (RFC 4266) as those of no protocol it knows; he
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 from ada_url import join_url, normalize_url, replace_url
 
@@ -15,6 +16,7 @@ MAX_HREF = 65_536  # longer is not an address but data; bounds the work a page c
 DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21, "gopher": 70}
 _PORT = re.compile(r":(\d+)$")
 _SCHEME = re.compile(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]*):")
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
 # Control characters would end a line of FTP or Gopher, and the rest be another command. A tab (%09) stands
 # before the words of a Gopher search.
 _ENDS_A_LINE = re.compile(r"%(?:0[0-8A-F]|1[0-9A-F]|7F)", re.IGNORECASE)
@@ -43,7 +45,7 @@ def resolve(href: str, base: str | None = None) -> str:
     Raises:
         UnfetchableUrl: its scheme is none of `DEFAULT_PORTS`, or it is no URL at all.
 
-    Source: WHATWG URL, 4.4 URL parsing, UTF-8 for the query.
+    Source: WHATWG URL, 4.4 URL parsing; `query_in` is for pages that are not in UTF-8.
     """
     if len(href) > MAX_HREF:
         raise UnfetchableUrl(href, "length")
@@ -53,6 +55,19 @@ def resolve(href: str, base: str | None = None) -> str:
     if "@" in url:
         url = replace_url(url, username="", password="")
     return url
+
+
+def query_in(encoding: str, href: str) -> str:
+    """Return a link of a page in that encoding with its query in it; the path stays for `resolve` and UTF-8.
+
+    Source: HTML Standard, 2.4.2 "encoding-parse a URL"; WHATWG URL, 1.3 "percent-encode after encoding".
+    """
+    if href.isascii() or encoding.startswith("utf"):
+        return href
+    address, sharp, fragment = href.partition("#")
+    path, mark, query = address.partition("?")
+    query = _FOREIGN.sub(lambda run: quote(run[0].encode(encoding, "xmlcharrefreplace"), safe=""), query)
+    return path + mark + query + sharp + fragment
 
 
 def _parse(href: str, base: str | None) -> str:

@@ -39,6 +39,7 @@ from webcrawler.job import Job, seed_link, sitemap_link
 from webcrawler.metrics import CRAWL, SEARCH, Recorder
 from webcrawler.parsing import ParserPool
 from webcrawler.records import Link
+from webcrawler.robots import product_token
 from webcrawler.scope import read, read_begun
 from webcrawler.settings import words_of
 from webcrawler.urls import AddressRules
@@ -332,4 +333,5 @@ def parser_pool(
     """
     workers = settings.getint("PARSER_WORKERS") or max(1, (os.cpu_count() or 2) // agents - spare)
     timeout, memory = settings.getfloat("PARSER_TIMEOUT"), settings.getint("PARSER_MEMORY")
-    return ParserPool(workers, timeout, memory, recorder)
+    robot = product_token(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
+    return ParserPool(workers, timeout, memory, recorder, robot)
