@@ -15,6 +15,7 @@ from searched import entry
 from starlette.testclient import TestClient
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.index import Live
 from webcrawler.index.changes import Follower
 from webcrawler.index.whoosh.hit_encoding import hit_lists
 from webcrawler.search import Searcher
@@ -28,6 +29,7 @@ from webcrawler.text import (
     has_stemmer,
     indexed_words,
     symbols,
+    unaccented,
 )
 from webcrawler.text.function_words import telling
 from webcrawler.text.query import parse
@@ -92,6 +94,24 @@ def test_two_spellings_have_the_same_terms(language: str, one: str, other: str) 
 )
 def test_scripts_without_spaces_have_pairs_of_characters(text: str, expected: list[str]) -> None:
     assert terms_of(text, "hi") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hoch\u00adspannungs\u00adnetz", ["Hochspannungsnetz"]),  # soft hyphens,
+        ("auf\u200clage fi\u200dx co\u2060op \ufeffstart\ufeffed", ["auflage", "fix", "coop", "started"]),
+        ("a\u200eb\u200fc", ["abc"]),  # marks of direction,
+        ("क्\u200dष", ["क्ष"]),  # and joiners of letters: nobody sees them
+        ("Donau\u200bdampf", ["Donau", "dampf"]),  # a space of no width
+        ("می\u200cخواهم", ["می", "خواهم"]),  # which others write with a space
+        ("O‘Reilly O’Reilly O＇Reilly Oʼ\u00adReilly", ["O'Reilly"] * 4),
+        ("комп\u02bcютер Hawai\u02bbi geht´s", ["комп'ютер", "Hawai'i", "geht's"]),
+        ("‘quoted’ ʻokina ’tis", ["quoted", "okina", "tis"]),
+    ],
+)
+def test_what_nobody_sees_parts_no_word_and_apostrophes_are_one(text: str, expected: list[str]) -> None:
+    assert indexed_words(text) == expected
 
 
 def terms_of(text: str, language: str) -> list[str]:
@@ -165,6 +185,105 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     folder = tmp_path_factory.mktemp("languages")
     write(folder, PAGES)
     return Searcher(folder, deadline_seconds=60)
+
+
+ACCENTED = {
+    "en": ("Beyoncé", "Send a résumé"),
+    "fr": ("Sécurité", "L'été à l'université"),
+    "pt": ("Informações", "A educação e a informação"),
+    "ro": ("Educație", "și siguranță"),
+    "ca": ("Informació", "però"),
+    "it": ("Qualità", "la responsabilità"),
+    "es": ("Canción", "después"),
+    "hu": ("Adatbázis", "az első"),
+    "pl": ("Łódź", "został"),
+    "cs": ("Člověk", "můžete"),
+    "tr": ("Çocuk", "olduğunu artık"),
+    "lt": ("Kodėl", "visiškai"),
+    "nb": ("Nivå", "også"),
+    "ru": ("Молоко\u0301", "ёлка"),
+    "el": ("Προϊόντα", "όταν"),
+    "vi": ("Kỹ thuật", "phần mềm"),
+    "": ("Straße", "Þór"),
+}
+
+
+@pytest.fixture(scope="module")
+def accented(tmp_path_factory: pytest.TempPathFactory) -> tuple[Searcher, Searcher]:
+    """Pages with accents, and the same ones without."""
+    made = []
+    for pages in (ACCENTED, {name: tuple(map(without, texts)) for name, texts in ACCENTED.items()}):
+        folder = tmp_path_factory.mktemp("accented")
+        write(folder, pages)
+        made.append(Searcher(folder, deadline_seconds=60))
+    return made[0], made[1]
+
+
+def without(text: str) -> str:
+    return unaccented(text.replace("Þ", "Th").replace("Ł", "L"))
+
+
+@pytest.mark.parametrize("language", ACCENTED)
+def test_accents_never_matter(accented: tuple[Searcher, Searcher], language: str) -> None:
+    for word in " ".join(ACCENTED[language]).split():
+        for searcher in accented:
+            assert language in found(searcher, f"+{word}", expand=False), word
+            assert language in found(searcher, f"+{without(word)}", expand=False), word
+            assert language in found(searcher, f"+{word.upper()}", expand=False), word
+
+
+def test_word_with_accents_counts_once(tmp_path: Path) -> None:
+    write(tmp_path, {"fr": ("Une université", "deux"), "en": ("No université", "two")})
+    reading = Live(tmp_path).reading()
+    assert reading
+
+    posted = reading.posted("title", "universit|fr:univers|fr:universit")
+
+    assert posted.counts.tolist() == [1, 1]
+    assert posted.values.flat().positions.tolist() == [1, 1]
+
+
+def test_snippet_begins_where_the_word_with_accents_stands() -> None:
+    text = "filler " * 50 + "\nla sécurité"
+
+    assert Snippets(["securit"]).cut(text) == "… la sécurité"
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "marked"),
+    [
+        (["京都"], "古い京都の町。東京都庁", ["京都", "京都"]),
+        (["デー", "ータ", "タベ", "ベー", "ース"], "このデータベースの設定", ["データベース"]),
+        (["デー", "ータ"], "ﾃﾞｰﾀの", ["ﾃﾞｰﾀ"]),
+        (["설치"], "설치하기", ["설치"]),
+        (["水"], "水道と水", ["水"]),
+        (["apach", "設定"], "Apacheの設定", ["Apache", "設定"]),
+        (["de:tragwerksplan"], "Trag\u00adwerks\u00adplanung", ["Trag\u00adwerks\u00adplanung"]),
+        (["o'reilli"], "O‘Reilly", ["O‘Reilly"]),
+        (["fr:univers", "fr:universit"], "université, universite", ["université", "universite"]),
+        (["خواهم"], "می\u200cخواهم", ["خواهم"]),
+    ],
+)
+def test_marked_is_the_word_in_any_script(words: list[str], text: str, marked: list[str]) -> None:
+    snippets = Snippets(words, languages=["de"])
+
+    assert [piece for piece, is_marked in snippets.mark(text) if is_marked] == marked
+
+
+def test_snippet_begins_at_a_word_within_a_clause() -> None:
+    assert "設定の" in Snippets(["設定"]).cut("長い文章。" * 200 + "これは設定の説明。")
+
+
+@pytest.mark.parametrize("unseen", ["\u00ad", "\u2060\u00ad", "\u200c", "\u200d", "\ufeff", "\u200e"])
+def test_snippet_begins_at_a_word_with_what_nobody_sees_and_leaves_that_out(unseen: str) -> None:
+    text = "filler " * 50 + f"\n{unseen}Das {unseen}Trag{unseen}werk"
+
+    assert Snippets(["tragwerk"]).cut(text) == "… Das Tragwerk"
+
+
+@pytest.mark.parametrize("text", ["👨\u200d👩\u200d👧 photo", "क्\u200dष photo", "می\u200cخواهم photo"])
+def test_snippet_keeps_the_joiners_of_letters_and_emoji(text: str) -> None:
+    assert Snippets(["photo"]).cut(text) == text
 
 
 def found(searcher: Searcher, query: str, **options: Any) -> set[str]:

@@ -217,6 +217,14 @@ def test_names_in_code_among_plain_words_are_kept_as_phrases(text: str, names: l
     assert [" ".join(one.spelled) for one in parse(text).identifiers] == names
 
 
+@pytest.mark.parametrize(
+    "text", ["Trag{}werk*", '"Trag{}werk im Titel"', "title:Trag{}werk -Netz{}gerät", "OR{}"]
+)
+@pytest.mark.parametrize("unseen", ["\u00ad", "\u2060", "\u200d", "\ufeff", "\u200c"])
+def test_what_nobody_sees_in_a_query_as_pasted_changes_nothing(text: str, unseen: str) -> None:
+    assert parse(text.replace("{}", unseen)).root == parse(text.replace("{}", "")).root
+
+
 def test_name_in_code_is_read_as_its_words_too() -> None:
     query = parse("a1_b1")
 

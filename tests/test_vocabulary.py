@@ -256,6 +256,20 @@ def test_a_name_in_code_is_completed_as_it_is_typed() -> None:
     assert known.of("writ::", 8) == []  # a word ends there
 
 
+@pytest.mark.parametrize("typed", ["securite", "sécurité", "SECURITÉ", "se\u00adcurite"])
+def test_completions_are_those_of_words_with_other_accents_too(tmp_path: Path, typed: str) -> None:
+    text = Text("Sécu\u00adrité des données", "", "", "", "")
+    crawled(tmp_path, *(replace(fetched(f"http://{n}.test/"), text=text) for n in range(3)))
+
+    assert "sécurité des données" in made(tmp_path).completions(typed)
+
+
+def test_word_without_its_accents_is_right() -> None:
+    known = spelling(sécurité=50, securitas=5_000, élève=50, relève=9_000, eleven=9_000)
+
+    assert [best(known, word) for word in ("securite", "eleve", "elève")] == ["", "", ""]
+
+
 def test_singular_and_plural_are_one_completion() -> None:
     assert completions(thread_pools=2, thread_pool=3).of("thread", 8) == ["thread pool"]
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain, islice
 from operator import itemgetter
 
 from webcrawler.text import (
-    MARKS,
     MAX_TERM_CHARACTERS,
-    analysed,
     compound,
     has_stemmer,
     indexed_words,
@@ -20,6 +18,9 @@ from webcrawler.text import (
     joins_words,
     lower_case,
     parts,
+    readings,
+    scripts,
+    seen,
     symbols,
     unaccented,
 )
@@ -35,7 +36,14 @@ _SENTENCE_END = re.compile(r"[.!?:]\s+|[。！？]")
 _BEGINNING = 50_000  # characters that are searched first,
 _SCANNED = 200_000  # and characters that are searched if they have no word
 _MATCHES = 50  # of one word that are looked at
-_WORD = re.compile(rf"[\w{MARKS}]{{1,60}}(?:['’][\w{MARKS}]{{1,60}})*")
+_LETTERS = rf"(?:[^\W{scripts.UNSPACED}]|[{scripts.MARKS}]){{1,60}}"
+_WORD = re.compile(rf"{_LETTERS}(?:(?:[{scripts.APOSTROPHES}]|(?:{scripts.UNSEEN})+){_LETTERS})*")
+# Two characters of a word in a script without spaces, as the index has them; the last one stands alone.
+_SIGNS = rf"[{scripts.MARKS}\uff9e\uff9f]*"  # those of Katakana of half width, too
+_PAIR = re.compile(rf"[{scripts.UNSPACED}]{_SIGNS}(?=([{scripts.UNSPACED}]?{_SIGNS}))")
+# In Latin, Greek and Cyrillic: letters of other scripts, and emoji, look otherwise without a joiner.
+_UNSEEN = re.compile(rf"{scripts.UNSEEN}(?<=[\s0-9A-Za-z\u00c0-\u052f\u00ad\u2060].)")
+_ACCENTED = re.compile("[\u00c0-\u024f\u03ac-\u03b0\u03ca-\u03ce\u0439\u0450-\u045f\u1e00-\u1fff]")
 # Languages whose words begin as their terms do; as a stemmer of Dutch has it, "gemaakt" is of "maak".
 _KEEPING = frozenset(re.findall(r"\w+", "ca cs da de en es fr hu it lt nb nn no pl pt ro ru sv"))
 
@@ -72,6 +80,7 @@ class Snippets:
         that was left out; ¶, which leads to a section, is left out. Takes 0.2 ms for 100,000 characters.
         """
         long, text = len(text) > _SCANNED, text[:_SCANNED]
+        text = text if text.isascii() else _UNSEEN.sub("", text)
         start = self._start(text, self._matches(text[:_BEGINNING]) or self._matches(text))
         words = text[start:].replace("¶", "").split(None, WORDS)
         window = " ".join(words[:WORDS])
@@ -85,18 +94,20 @@ class Snippets:
 
     def mark(self, text: str) -> Iterator[tuple[str, bool]]:
         """Yield the text in pieces, each with whether it is a word of the query: for bold type."""
-        asked = [match.span() for match in _WORD.finditer(text) if self._asked(match.group())]
+        found = chain(_WORD.finditer(text), _PAIR.finditer(text))
+        asked = [span for span in map(_span, found) if self._asked(text[slice(*span)])]
         asked += [(start, end) for start, end, _ in self._asked_symbols(text)]
         done = 0
-        for start, end in sorted(asked, key=lambda span: (span[0], -span[1])):
-            if start >= done:  # else in a symbol
-                yield text[done:start], False
-                yield text[start:end], True
-                done = end
+        for start, end in _joined(asked):
+            yield text[done:start], False
+            yield text[start:end], True
+            done = end
         yield text[done:], False
 
     def _matches(self, text: str) -> list[Match]:
         lower = text.replace("İ", "I").lower()  # the one letter that becomes two
+        for letter in () if lower.isascii() else set(_ACCENTED.findall(lower)):
+            lower = lower.replace(letter, unaccented(letter)[:1])
         offsets = {
             offset
             for beginning in self._beginnings
@@ -104,8 +115,8 @@ class Snippets:
         }
         matches = []
         for offset in sorted(offsets):
-            spelled = _WORD.match(text, offset)
-            if spelled and (found := self._asked(spelled.group())):
+            spelled = _WORD.match(text, offset) or _PAIR.match(text, offset)
+            if spelled and (found := self._asked(text[slice(*_span(spelled))])):
                 matches.append((offset, found))
         matches += [(start, frozenset((term,))) for start, _, term in self._asked_symbols(text)]
         return sorted(matches, key=itemgetter(0))
@@ -140,16 +151,15 @@ class Snippets:
         return found
 
     def _read(self, spelling: str) -> frozenset[str]:
+        spelling = seen(spelling)
         plain = spelling.lower() if spelling.isascii() else unaccented(lower_case(spelling))
         plain = plain.lstrip("_")
         is_likely = is_unspaced(spelling) or self._begins(plain)
-        if languages := self._languages if is_likely else self._changing:
+        for language in self._languages if is_likely else self._changing:
             spelled = indexed_words(spelling, single=False)
-            readings = [{term for term, _ in analysed(spelled, language)} for language in languages]
-            if found := next((terms for terms in readings if terms <= self._words), None):
-                return frozenset(found)
-            if is_unspaced(spelling):  # what is asked for may be a part
-                return self._words.intersection(*readings)
+            terms = [self._words.intersection(readings(word, language)) for word in spelled]
+            if all(terms):
+                return frozenset[str]().union(*terms)
         if self._joining and any(beginning in plain for beginning in self._beginnings):
             return self._words.intersection(part for one in self._joining for part in compound(spelling, one))
         return frozenset()
@@ -195,11 +205,28 @@ def _places(text: str, beginning: str, inside: bool) -> Iterator[int]:
     for _ in range(10 * _MATCHES):
         if offset < 0:
             return
-        if not offset or not (text[offset - 1] == "_" or is_word_character(text[offset - 1])):
+        before = text[offset - 1 : offset]
+        if not before or is_unspaced(beginning) or not (before == "_" or is_word_character(before)):
             yield offset
         elif inside:
             yield _word_start(text, offset)
         offset = text.find(beginning, offset + 1)
+
+
+def _span(found: re.Match[str]) -> tuple[int, int]:
+    """Return where a word is, or a pair of characters, of which the second one is a group."""
+    return found.start(), found.end(found.lastindex or 0)
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans ascending, those that overlap or touch as one."""
+    found = list[tuple[int, int]]()
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            start, before = found.pop()
+            end = max(end, before)
+        found.append((start, end))
+    return found
 
 
 def _word_start(text: str, offset: int) -> int:

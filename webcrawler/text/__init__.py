@@ -1,6 +1,6 @@
 """From text to terms, the same way for pages, queries and orderings; word frequencies and fingerprints."""
 
-from webcrawler.text import analysis, content
+from webcrawler.text import analysis, content, scripts
 from webcrawler.text.analysis import (
     MAX_TERM_CHARACTERS,
     MAX_TOKENS,
@@ -10,6 +10,8 @@ from webcrawler.text.analysis import (
     is_unspaced,
     is_word_character,
     lower_case,
+    readings,
+    seen,
     symbols,
     terms,
     tokens,
@@ -22,11 +24,9 @@ from webcrawler.text.fingerprint import NEAR, distance, simhash
 from webcrawler.text.function_words import telling_terms
 from webcrawler.text.lexicon import Lexicon, parts
 from webcrawler.text.reference import Reference, english, general, load
-from webcrawler.text.scripts import MARKS
 
 __all__ = [
     "LEAST_COMPOUND",
-    "MARKS",
     "MAX_TERM_CHARACTERS",
     "MAX_TOKENS",
     "NEAR",
@@ -47,6 +47,9 @@ __all__ = [
     "load",
     "lower_case",
     "parts",
+    "readings",
+    "scripts",
+    "seen",
     "simhash",
     "symbols",
     "telling_terms",

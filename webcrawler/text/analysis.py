@@ -15,14 +15,16 @@ from unicodedata import normalize
 
 import Stemmer
 
-from webcrawler.text.scripts import MARKS, UNSPACED
+from webcrawler.text.scripts import APOSTROPHES, MARKS, UNSEEN, UNSPACED
 
 MAX_TERM_CHARACTERS = 40
 MAX_TOKENS = 100_000  # of one text that say what it is about
 
 # \w leaves out the combining signs of accents and vowels; an apostrophe counts only inside a word.
 _LETTER = rf"[\w{MARKS}]"
-_WORD = re.compile(rf"{_LETTER}+(?:['’]{_LETTER}+)*")
+_WORD = re.compile(rf"{_LETTER}+(?:'{_LETTER}+)*")
+_APOSTROPHE = re.compile(f"[{APOSTROPHES}]")
+_UNSEEN = re.compile(UNSEEN)
 _RUN = re.compile(rf"[{UNSPACED}{MARKS}]+|[^{UNSPACED}]+")
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
 _CHARACTER = re.compile(rf".[{MARKS}]*")
@@ -30,7 +32,9 @@ _CHARACTER = re.compile(rf".[{MARKS}]*")
 _OPTION = re.compile(r"--?[^\W\d_](?:[\w-]*\w)?")
 _SIGN = re.compile(r"\+\+(?![^\W\d])|#(?![^\W\d])")
 _ACCENT = re.compile("[\u0300-\u036f]")
-_UNACCENTED = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ł": "l", "ı": "i"})
+_UNACCENTED = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ł": "l", "ı": "i", "ð": "d", "þ": "th"}
+)
 # The algorithms of Snowball by ISO 639; one of a script of its own leaves Latin words to that of English.
 _STEMMERS = {
     code: name
@@ -80,6 +84,15 @@ def analysed(spelled: Iterable[str], language: str = "") -> Iterator[tuple[str, 
     return map(_analysed, spelled, repeat(language))
 
 
+@lru_cache(maxsize=200_000)
+def readings(word: str, language: str = "") -> tuple[str, ...]:
+    """Return the terms by which a word is found: its own, and that of how it is typed without accents."""
+    if word.isascii():
+        return (next(analysed((word,), language))[0],)
+    forms = filter(None, (word, unaccented(lower_case(word))))
+    return tuple(dict.fromkeys(term for term, _ in analysed(forms, language)))
+
+
 def has_stemmer(language: str) -> bool:
     """Tell whether words of a language have other terms than those of English."""
     return language in _STEMMERS
@@ -87,7 +100,7 @@ def has_stemmer(language: str) -> bool:
 
 def words(text: str) -> list[str]:
     """Return the words of a text as they are spelled, each cut at MAX_TERM_CHARACTERS."""
-    return _cut(_WORD.findall(text.replace("_", " ")))
+    return _cut(_WORD.findall(_plain(text)))
 
 
 def indexed_words(text: str, single: bool = True) -> list[str]:
@@ -96,7 +109,7 @@ def indexed_words(text: str, single: bool = True) -> list[str]:
     Args:
         single: the last character of a run stands by itself as well, so that each character begins a term.
     """
-    found = _WORD.findall(text.replace("_", " "))
+    found = _WORD.findall(_plain(text))
     if not text.isascii() and _UNSPACED.search(text):
         found = [part for word in found for part in _parts(word, single)]
     return _cut(found)
@@ -126,12 +139,17 @@ def is_unspaced(word: str) -> bool:
 
 def is_word_character(character: str) -> bool:
     """Tell whether a word could go on with this character."""
-    return bool(_WORD.match(character)) or character in "'’"
+    return bool(_WORD.match(character) or _UNSEEN.match(character)) or character in APOSTROPHES
 
 
 def lower_case(text: str) -> str:
     """Return the text as words are compared: lower case, compatibility forms and apostrophes made one."""
-    return normalize("NFKC", text.lower()).replace("’", "'")
+    return normalize("NFKC", _APOSTROPHE.sub("'", text)).lower()
+
+
+def seen(text: str) -> str:
+    """Return a text without the characters that nobody sees within words, such as soft hyphens."""
+    return text if text.isascii() else _UNSEEN.sub("", text)
 
 
 def unaccented(word: str) -> str:
@@ -139,6 +157,11 @@ def unaccented(word: str) -> str:
     if word.isascii():
         return word
     return normalize("NFC", _ACCENT.sub("", normalize("NFD", word.translate(_UNACCENTED))))
+
+
+def _plain(text: str) -> str:
+    text = text.replace("_", " ")
+    return text if text.isascii() else _APOSTROPHE.sub("'", seen(text))
 
 
 def _cut(found: list[str]) -> list[str]:
@@ -171,8 +194,10 @@ def _analysed(word: str, language: str) -> tuple[str, int]:
     if language in _ELIDING:
         rest = lower.rpartition("'")[2]
         lower = rest if len(rest) > 1 else lower
+    # The stemmer of English knows no accents, and others see them in suffixes: see `readings`.
+    spelled = unaccented(lower) if language == "en" else lower
     # A stemmer may leave nothing of a word that is all suffix.
-    stem = unaccented(_stemmer(language).stemWord(lower))[:MAX_TERM_CHARACTERS]
+    stem = unaccented(_stemmer(language).stemWord(spelled))[:MAX_TERM_CHARACTERS]
     return stem or lower, int(word[0].isupper())
 
 

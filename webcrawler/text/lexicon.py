@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from webcrawler.text.analysis import analysed, has_stemmer, indexed_words, symbols
+from webcrawler.text.analysis import analysed, has_stemmer, indexed_words, readings, symbols
 from webcrawler.text.compounds import compound, joins_words
 from webcrawler.text.function_words import telling
 
@@ -45,18 +45,16 @@ class Lexicon(NamedTuple):
         spelled = indexed_words(text, single=False)
         joining = tuple(filter(joins_words, self.languages))
         found = list[tuple[str, str]]()
-        for term, word in zip(self._joined(spelled), spelled, strict=True):
+        for term, word in zip(map(self._joined, spelled), spelled, strict=True):
             found += (joining and self._parts(term, word, joining)) or [(term, word)]
         return found
 
-    def _joined(self, spelled: list[str]) -> list[str]:
-        terms = [term for term, _ in analysed(spelled)]
-        joined = list(terms)
+    def _joined(self, word: str) -> str:
+        joined = [term := readings(word)[0]]
         for language in filter(has_stemmer, self.languages):
-            for place, (term, _) in enumerate(analysed(spelled, language)):
-                if term != terms[place] and self.holds(term):
-                    joined[place] += f"|{language}:{term}"
-        return joined
+            others = (one for one in readings(word, language) if one != term and self.holds(one))
+            joined += [f"{language}:{one}" for one in others]
+        return "|".join(joined)
 
     def _parts(self, term: str, word: str, languages: tuple[str, ...]) -> list[tuple[str, str]]:
         """Return the terms of the parts of a word that no page has as a whole."""

@@ -16,6 +16,13 @@ def _ranges(codes: list[int]) -> str:
 # Accents, and vowel signs such as those of Hindi and Thai: they belong to the letter before them.
 MARKS = _ranges([code for code in range(_BASIC) if category(chr(code)) in ("Mn", "Mc")])
 
+# An expression for what nobody sees within a word, such as soft hyphens. U+200B parts words, and so does
+# U+200C in Persian, where others write a space.
+UNSEEN = r"[\u00ad\u061c\u180e\u200c-\u200f\u202a-\u202e\u2060-\u206f\ufeff](?<!\u200c(?=[\u0600-\u06ff]))"
+
+# As keyboards and editors write it: U+02BC is the one of Ukrainian, U+02BB that of Hawaiian.
+APOSTROPHES = "'’‘‛ʼʻ＇´"
+
 # Of scripts without spaces between words, and of Korean, whose words have endings.
 UNSPACED = (
     r"\u0e01-\u0e30\u0e32-\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0ebd-\u0ec6\u0edc-\u0edf"  # Thai, Lao

@@ -23,6 +23,7 @@ from webcrawler.text import (
     indexed_words,
     is_word_character,
     joins_words,
+    readings,
     symbols,
 )
 
@@ -117,10 +118,13 @@ def _by_spelling(spelled: list[str], sizes: bytearray) -> dict[str, list[int]]:
 
 def _by_term(by_spelling: dict[str, list[int]], language: str) -> defaultdict[str, list[int]]:
     found: defaultdict[str, list[int]] = defaultdict(list)
-    for (term, capital), hits in zip(analysed(by_spelling, language), by_spelling.values(), strict=True):
+    for (term, capital), (word, hits) in zip(
+        analysed(by_spelling, language), by_spelling.items(), strict=True
+    ):
         if capital:
             hits = [hit | 1 for hit in hits]
-        found[term] = sorted(found[term] + hits) if term in found else hits
+        for one in (term,) if word.isascii() else readings(word, language):
+            found[one] = sorted(found[one] + hits) if one in found else hits
     return found
 
 

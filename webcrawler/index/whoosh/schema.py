@@ -24,7 +24,7 @@ from webcrawler.index.whoosh.hit_encoding import (
 from webcrawler.records import Document, Text
 from webcrawler.text import content, terms
 
-VERSION = 10  # of fields, analysis and hit lists together; another one in a folder means: follow again
+VERSION = 11  # of fields, analysis and hit lists together; another one in a folder means: follow again
 OLDEST = 2  # that searches can read meanwhile
 
 
@@ -86,7 +86,7 @@ def make_schema() -> Schema:
     compounds in title and body, where those stand. Title, description and text are analysed in the `language`
     of the document, ISO 639; `words`, those of the URL, and anchors as English.
 
-    The others are columns. `length` is the number of terms in the body; it is exact, while Whoosh rounds its
+    The others are columns. `length` is the number of words in the body; it is exact, while Whoosh rounds its
     own field lengths to a byte. `sampled` is how many pages told which blocks repeat over the server, when
     the document was indexed. `sections` is a hit list of the positions in `body` where sections begin, in
     their order, and in place of a size how many words their headings have. `vector`: see `vectors`. `hidden`
@@ -161,7 +161,7 @@ def index_document(document: Document, text: Text, repeats: Repeats = NO_REPEATS
         "words": hit_lists(url_words(document.url)),
         "server": document.server,
         "language": language or None,
-        "length": sum(map(len, body.terms.values())),
+        "length": sum(map(len, body.spelled.values())),
         "sampled": repeats.pages,
         "hidden": text.hidden,
         "sections": section_list(body.positions[:-1], (section.heading for section in main.sections)),

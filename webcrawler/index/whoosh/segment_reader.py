@@ -151,17 +151,17 @@ def joint(parts: Sequence[Posted]) -> Posted:
 
 
 def merged(parts: Sequence[Posted]) -> Posted:
-    """Return the posting list of any of several terms: a page that has more than one has the hits of all."""
+    """Return the posting list of any of several terms: of a page with more than one, each hit once."""
     together = joint(parts)
     if len(parts) < 2:
         return together
     pages, places = np.unique(together.pages, return_inverse=True)
     if len(pages) == len(together.pages):
         return together
-    counts = np.bincount(places, together.counts).astype(np.float32)
     of, hits = np.repeat(places, together.values.counts), together.values.hits()
-    order = np.lexsort((hits, of))
-    return Posted(pages, counts, Values.of_hits(np.bincount(of, minlength=len(pages)), hits[order]))
+    once = np.unique(of.astype(np.int64) << 32 | hits)
+    counts, hits = np.bincount(once >> 32, minlength=len(pages)), once.astype(np.uint32)
+    return Posted(pages, counts.astype(np.float32), Values.of_hits(counts, hits))
 
 
 def _size_bytes(posted: Posted) -> int:

@@ -46,7 +46,7 @@ class Phrases(NamedTuple):
     """What queries may be, as it is stored."""
 
     texts: list[str]
-    keys: list[str]  # the words of each, lower case
+    keys: list[str]  # the words of each, lower case, without accents
     weights: NDArray[np.float32]  # how likely somebody asks for it: a logarithm to base 2
     places: NDArray[np.int32]  # as `places_of` gives them
 
@@ -58,7 +58,7 @@ class Completions:
     def of(self, text: str, limit: int) -> list[str]:
         """Return phrases with that text at the start of a word; else with all of its words."""
         typed = analysis.lower_case(text[:LONGEST])
-        key = " ".join(analysis.words(typed))
+        key = _key(typed)
         if not key:
             return []
         if typed[-1] == "_" or not analysis.is_word_character(typed[-1]):
@@ -142,7 +142,7 @@ def suggested(collected: Collected, english: Mapping[str, float], catalog: Catal
 
 
 def _key(query: str) -> str:
-    return " ".join(analysis.words(analysis.lower_case(query)))
+    return " ".join(analysis.words(analysis.unaccented(analysis.lower_case(query))))
 
 
 def _likeliest(known: Mapping[str, tuple[float, str]]) -> list[tuple[str, tuple[float, str]]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Text
-from webcrawler.text import analysis
+from webcrawler.text import analysis, scripts
 
 DOCUMENTS = 50_000  # of larger crawls every second, third, … is read
 BODY_CHARACTERS = 20_000
@@ -35,7 +35,7 @@ _AT_ONCE = 500  # documents
 # "re — Regular expression operations — Python 3.11 documentation", "Vector | Docs", "Home: FAQ"
 _PARTS = re.compile(r"\s+[-–—|·•»:/]+\s+|:\s+|\s*[·•»]\s*")
 # No phrase spans one: what punctuation joins, as in code, is no run of words.
-_BREAKS = re.compile(rf"{_PARTS.pattern}|_|[^\w\s'’-]+|\s-+|-+\s")
+_BREAKS = re.compile(rf"{_PARTS.pattern}|_|[^\w\s{scripts.APOSTROPHES}-]+|\s-+|-+\s")
 _NAMES = re.compile(r"\w+(?:(?:\.|::|->)\w+)*")
 _IS_NAME = re.compile(r"[a-z][A-Z]|[^\W_](?:_+|\.|::|->)[^\W\d_]").search  # camelCase, a_b, a.b, a::b, a->b
 
@@ -119,14 +119,15 @@ class _Server:
         self._stride, self._ended = 1, 0
 
     def add(self, page: int, text: Text) -> None:
-        self.titles.append((page, text.title))
-        heads = [text.title, *text.headings.split("\n")]
+        title, headings, body = map(analysis.seen, (text.title, text.headings, text.body[:BODY_CHARACTERS]))
+        self.titles.append((page, title))
+        heads = [title, *headings.split("\n")]
         self.phrases.update(set(phrases_of(heads)))
         self.names.update(set(names_of(heads)))
         if len(self.heads) < LINES:
             self.heads.update(set(heads[1:]))
         said: set[int] = set()
-        for line in (*heads, *text.body[:BODY_CHARACTERS].split("\n")):
+        for line in (*heads, *body.split("\n")):
             said.update(self._read(line))
         self.documents.update(said)
         self._end_passage()

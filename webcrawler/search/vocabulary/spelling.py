@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cached_property
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -75,14 +76,25 @@ class Spelling:
         return [] if tuple(analysis.terms(word)) in list(found)[:1] else list(found.values())
 
     def _may_be_wrong(self, word: str) -> bool:
-        """Tell whether it is not a number, an identifier, a word of general English or the plural of one."""
+        """Tell whether it is no number, identifier, word of general English or plural of one.
+
+        Nor is a word wrong that the crawl has with other accents.
+        """
         if not (word.isalpha() and SHORTEST <= len(word) <= analysis.MAX_TERM_CHARACTERS):
             return False
         for one in (word, word.removesuffix("s")):
             place = self._place(one)
             if place is not None and self._english[place]:
                 return False
+        if analysis.unaccented(word) in self._bare:
+            return False
         return len(word) >= TWO_EDITS or self.frequency(word) <= self._common
+
+    @cached_property
+    def _bare(self) -> frozenset[str]:
+        """The words of the crawl without their accents, where that is no word of it."""
+        often = compress(self._words, self._documents > self._common)
+        return frozenset(map(analysis.unaccented, often)).difference(self._words)
 
     @cached_property
     def _choices(self) -> tuple[list[str], NDArray[np.int32], NDArray[np.intp]]:

@@ -22,7 +22,7 @@ from webcrawler.search.vocabulary.thesaurus import Thesaurus
 from webcrawler.text import analysis
 
 NAME = "vocabulary.npz"
-VERSION = 1
+VERSION = 2
 
 
 class Lists(NamedTuple):

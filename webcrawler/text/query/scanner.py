@@ -6,6 +6,8 @@ import re
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
+from webcrawler.text.analysis import seen
+
 MAX_CHARACTERS = 2000
 MAX_DEPTH = 8  # parentheses within parentheses
 
@@ -37,7 +39,7 @@ def scan(text: str, capitals_are_words: bool = False) -> tuple[list[Token], list
     operators = frozenset[str]() if capitals_are_words else _OPERATORS
     notes, kept = list[str](), list[Token]()
     depth, deepest, stray = 0, 0, False
-    for token in _tokens(text.translate(_QUOTES).strip(), operators, notes):
+    for token in _tokens(seen(text).translate(_QUOTES).strip(), operators, notes):
         if token.kind == "(":
             kept += [token] if depth < MAX_DEPTH else []
             depth += 1
