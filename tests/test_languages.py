@@ -11,7 +11,7 @@ import pytest
 import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
-from searched import entry
+from searched import entry, publish
 from starlette.testclient import TestClient
 
 from webcrawler.archive.catalog import Catalog
@@ -284,6 +284,31 @@ def test_snippet_begins_at_a_word_with_what_nobody_sees_and_leaves_that_out(unse
 @pytest.mark.parametrize("text", ["👨\u200d👩\u200d👧 photo", "क्\u200dष photo", "می\u200cخواهم photo"])
 def test_snippet_keeps_the_joiners_of_letters_and_emoji(text: str) -> None:
     assert Snippets(["photo"]).cut(text) == text
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("京都", "kyoto"),  # which also is in 東京都, where it is no word
+        ("東京都", "tokyo"),
+        ("東京 京都", "tokyo"),
+        ("大学", "school"),
+    ],
+)
+def test_page_with_the_word_itself_comes_before_one_where_two_others_meet(
+    tmp_path: Path, query: str, first: str
+) -> None:
+    pages = {
+        "tokyo": "東京都 東京都の観光。東京都の人口",
+        "kyoto": "日本の町。" * 30 + "京都の寺",
+        "school": "東京大学",
+    }
+    crawled = [(f"http://a.test/{name}", body[:3], body) for name, body in pages.items()]
+    publish(tmp_path, map(entry, crawled))
+
+    hits = Searcher(tmp_path, deadline_seconds=60).search(query, expand=False).hits
+
+    assert hits[0].url == f"http://a.test/{first}"
 
 
 def found(searcher: Searcher, query: str, **options: Any) -> set[str]:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.text import Lexicon
+from webcrawler.text.function_words import LEAST
 from webcrawler.text.query import (
     MAX_CHARACTERS,
     MAX_WORDS,
@@ -204,8 +205,11 @@ IDENTIFIERS = [
     ("std::vector<std::string>", ["std vector"]),  # the first of a token
     ("key=a1_b1 a1_b1", ["a1 b1"]),  # each once
     ("__init__ _x x_ print() end. x.y", ["x y"]),  # the others are one word
-    # none: English, a number, what is demanded as a phrase already, what is excluded
-    ("e-mail can't and/or f(x) 3.11 10_000", []),
+    ("3.11.4 10_000 v3.11", ["3 11 4", "10 000", "v3 11"]),  # numbers in their order
+    ("192.168.0.0/16 978-3-16-148410-0", ["192 168 0 0 16", "978 3 16 148410 0"]),
+    ("0-306-40615-X 12:30, 1,000", ["0 306 40615 X", "12 30", "1 000"]),
+    # none: English, what is demanded as a phrase already, what is excluded
+    ("e-mail can't and/or f(x) covid-19 5-star", []),
     ('"a1_b1" +a1_b1 title:a1_b1', []),
     ("cat -a1_b1 NOT (a1.b1)", []),
     ("_".join(f"a{number}" for number in range(MAX_WORDS + 1)), []),  # more words than may be read
@@ -215,6 +219,10 @@ IDENTIFIERS = [
 @pytest.mark.parametrize(("text", "names"), IDENTIFIERS)
 def test_names_in_code_among_plain_words_are_kept_as_phrases(text: str, names: list[str]) -> None:
     assert [" ".join(one.spelled) for one in parse(text).identifiers] == names
+
+
+def test_numbers_in_a_name_say_little_by_themselves() -> None:
+    assert [one.telling for one in parse("perl 5.36.0").terms] == [1.0, LEAST, LEAST, LEAST]
 
 
 @pytest.mark.parametrize(

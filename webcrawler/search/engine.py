@@ -23,7 +23,7 @@ from webcrawler.search.rankings import make_ranking
 from webcrawler.search.sections import best_sections
 from webcrawler.search.spam import stuffed
 from webcrawler.search.uncrawled import CRAWLED, FEW, ask_for_uncrawled, below
-from webcrawler.text import Lexicon, Reference, general
+from webcrawler.text import Lexicon, Reference, general, overlapping
 from webcrawler.text.query import AnyOf, Node, Phrase, Query, QueryTerm
 
 LANGUAGES = 20  # in which a query is analysed, those of the most pages
@@ -136,8 +136,10 @@ class Engine:
         mask = np.logical_and.reduce([found.mask, *(other.mask for other in others)])
         pages = self._pages(mask, uncrawled == FEW and not ask_for_uncrawled((query, *within)))
         identifiers = [self._identifier(one, pages, late) for one in query.identifiers]
-        matches = Matches(pages, reading, self._opened.ranks_of, identifiers)
         terms = (*query.terms, *found.terms)
+        words = {term: overlapping(term) for term in typed(terms)}
+        overlaps = {term: some for term, some in words.items() if some and words.keys().isdisjoint(some)}
+        matches = Matches(pages, reading, self._opened.ranks_of, identifiers, overlaps)
         adjusted = Adjusted(order.scores(terms, matches))
         spoken = language or reading.main_language
         factor = FOREIGN if language else PERHAPS_FOREIGN

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index import Flat, Reading, Vector
+from webcrawler.index import Flat, Posted, Reading, Vector
+from webcrawler.search.positions import PAGE, keys
 from webcrawler.text.query import QueryTerm
 
+OVERLAPPED = 0.98  # a page with 東京都 is hardly about 京都
 HALF = 3.0  # PageRank (mean 1) that gives half of the weight: navigational queries, explanation/ranking.md
 
 Floats = NDArray[np.float32]
@@ -39,13 +41,16 @@ class Matches:
         reading: Reading,
         ranks: Callable[[NDArray[np.int32]], NDArray[np.float64]],
         identifiers: Sequence[Identifier] = (),
+        overlaps: Mapping[str, Sequence[str]] = {},
     ) -> None:
         """
         Args:
             pages: page numbers, ascending.
             ranks: gives the stored PageRank of page numbers, mean 1.
+            overlaps: by word, others that end with its first character.
         """
         self.pages = self._all = pages
+        self._overlaps = overlaps
         self.documents, self.identifiers = reading.documents, identifiers
         self._reading, self._ranks = reading, ranks
         self._some = slice(None)  # the places of `pages` among all
@@ -64,13 +69,22 @@ class Matches:
         return one
 
     def counts(self, field: str, word: str) -> Floats:
-        """Return how often a word occurs in a field."""
+        """Return how often a word occurs in a field; by OVERLAPPED less where another ends in it."""
         if (field, word) not in self._counts:
             posted = self._reading.posted(field, word)
             at, counts = self._places[posted.pages], np.zeros(len(self._all), np.float32)
             counts[at[at >= 0]] = posted.counts[at >= 0]
+            if word in self._overlaps and len(posted.pages):
+                np.subtract.at(counts, self._overlapped(field, word, posted), OVERLAPPED)
             self._counts[field, word] = counts
         return self._counts[field, word][self._some]
+
+    def _overlapped(self, field: str, word: str, posted: Posted) -> NDArray[np.int32]:
+        """Return the place of a page for each occurrence of a word in which another one ends."""
+        wanted = self._places >= 0
+        others = [keys(self._reading.posted(field, other), wanted) for other in self._overlaps[word]]
+        found = keys(posted, wanted)
+        return self._places[found[np.isin(found - 1, np.concatenate(others))] // PAGE]
 
     def lengths(self, field: str) -> Floats:
         """Return how many words a field has."""

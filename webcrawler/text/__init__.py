@@ -23,6 +23,7 @@ from webcrawler.text.compounds import LEAST_COMPOUND, compound, joins_words
 from webcrawler.text.fingerprint import NEAR, distance, simhash
 from webcrawler.text.function_words import telling_terms
 from webcrawler.text.lexicon import Lexicon, parts
+from webcrawler.text.overlaps import overlapping
 from webcrawler.text.reference import Reference, english, general, load
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "joins_words",
     "load",
     "lower_case",
+    "overlapping",
     "parts",
     "readings",
     "scripts",

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from webcrawler.text.analysis import is_unspaced, lower_case, unaccented, words
+from webcrawler.text.function_words import LEAST
 from webcrawler.text.lexicon import Lexicon
 from webcrawler.text.query.nodes import Changed, Is, Lang, Link, Node, Phrase, Prefix, Site, Word
 from webcrawler.urls import UnfetchableUrl, canonical, host_and_port, resolve, server
@@ -20,7 +21,9 @@ _CHANGED = re.compile(
 )
 _LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9-]+)?", re.ASCII)
 _PORT = re.compile(r":[0-9]+$")
-_JOINED = re.compile(r"\w+(?:(?:\.|::|->)\w+)*")  # an underscore is in \w
+# An underscore is in \w. Any sign joins numbers: 192.168.0.0/16, 978-3-16-148410-0.
+_JOINED = re.compile(r"\w+(?:(?:\.|::|->|(?<=\d)[-,:/](?=\d|[xX]\b))\w+)*")
+_NUMBER = re.compile(r"(?i)v?\d+|x").fullmatch  # v3, and the last digit of an ISBN
 
 
 class ReadWord(NamedTuple):
@@ -39,7 +42,8 @@ class Budget:
 
     def __init__(self, lexicon: Lexicon, skips: bool = True) -> None:
         """`skips`: function words are skipped."""
-        self._left, self._lexicon, self._skips = MAX_WORDS, lexicon, skips
+        self._left, self._lexicon = MAX_WORDS, lexicon
+        self._telling = lexicon.telling if skips else lambda word: 1.0
         self.notes: dict[str, None] = {}
 
     def take(self) -> bool:
@@ -53,10 +57,9 @@ class Budget:
 
     def read(self, text: str, demanded: bool = False) -> list[ReadWord]:
         """Return the words of a text, as many as may still be read; one that is skipped is free."""
-        read = [
-            ReadWord(term, word, self._lexicon.telling(word) if self._skips else 1.0)
-            for term, word in self._lexicon.read(text)
-        ]
+        found = self._lexicon.read(text)
+        is_number = len(found) > 1 and all(_NUMBER(word) for _, word in found)  # 3.11.4: its parts say little
+        read = [ReadWord(term, word, LEAST if is_number else self._telling(word)) for term, word in found]
         return [one for one in read if (one.skipped and not demanded) or self.take()]
 
 
@@ -83,7 +86,7 @@ def _leaf(word: ReadWord, field: str) -> Node:
 
 
 def identifier(text: str, read: list[ReadWord], lexicon: Lexicon) -> tuple[Phrase, ...]:
-    """Return the phrase of the first name in code of a token: a_b, a.b, a::b, a->b, -a=b; or none.
+    """Return the phrase of the first name of a token: a_b, a.b, a::b, a->b, -a=b, 3.11.4; or none.
 
     Not a-b: that is mostly English, and pages with "e-mail" are not better than those with "email".
 
@@ -94,7 +97,7 @@ def identifier(text: str, read: list[ReadWord], lexicon: Lexicon) -> tuple[Phras
         return (Phrase(tuple(one.term for one in read), spelled=tuple(one.spelled for one in read)),)
     for name in map(re.Match.group, _JOINED.finditer(text)):
         found = lexicon.read(name)
-        if 1 < len(found) <= len(read) and any(map(str.isalpha, name)):
+        if 1 < len(found) <= len(read):
             terms, spelled = zip(*found, strict=True)
             return (Phrase(terms, spelled=spelled),)
     return ()
