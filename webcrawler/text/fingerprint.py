@@ -13,6 +13,7 @@ from hashlib import blake2b
 NEAR = 3  # bits by which near-duplicates differ at most (Manku 2007, 4.1)
 SHINGLE_WORDS = 3  # with 1, unrelated pages among 4,282 of manuals are near; with 2, some of one template
 MIN_WORDS = 50  # in a shorter text, one word changes too many bits
+MIN_DIFFERENT = 25  # words; a text that says a line over and over is as short as that
 MAX_CHARACTERS = 1_000_000  # of a text; the rest is ignored
 MAX_WORD_CHARACTERS = 64
 
@@ -34,7 +35,8 @@ def simhash(text: str) -> int:
     Weakness: a page of much boilerplate and few words of its own is near other pages of its site.
     """
     words = text[:MAX_CHARACTERS].lower().split()
-    return majority(_shingle_hashes(words)) if len(words) >= MIN_WORDS else 0
+    is_long = len(words) >= MIN_WORDS and len(set(words)) >= MIN_DIFFERENT
+    return majority(_shingle_hashes(words)) if is_long else 0
 
 
 def distance(one: int, other: int) -> int:
