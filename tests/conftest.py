@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 os.environ["WEBCRAWLER_PACE"] = "0.1"  # of the product, which is imported below
+os.environ.setdefault("LOG_LEVEL", "INFO")  # tests read what crawls say of themselves
 
 import pytest
 import redis

@@ -474,10 +474,14 @@ def test_a_command_is_interrupted_while_its_numbers_are_written(tmp_path: Path) 
         ("redis://user:se@cret@127.0.0.1:1/0", "cret"),
         ("redis://:hush#x@127.0.0.1:1/0", "hush"),
         ("redis://127.0.0.1:1/0?password=hush", "hush"),
+        ("redis://127.0.0.1:1/0?password=hu@sh", "sh"),
+        ("redis://:hu://sh@127.0.0.1:1/0", "hu:"),
+        ("redis://anna:1/hush@127.0.0.1:1/0", "anna"),
+        ("redis://:hush@x/hush@127.0.0.1:1/0", "x/"),
     ],
 )
 def test_no_password_is_shown_also_where_it_is_not_encoded(tmp_path: Path, url: str, secret: str) -> None:
-    with one_line(BadInput, "Redis at redis://127.0.0.1:1/0 does not answer") as caught:
+    with one_line(BadInput, "Redis at (redis://127.0.0.1:1/0|REDIS_URL) does not answer") as caught:
         connect(url, tmp_path)
 
     assert secret not in str(caught.value)

@@ -40,7 +40,10 @@ def half(whole: Answer, sent: int) -> Answer:
 
 
 TWO_LINKS = Answer(f"{HTML}<title>Two</title><a href=/first-half>1</a>{' ' * 99}<a href=/second-half>2</a>")
-WORDS = "The same words in the same order, as many as it takes to be told from others. " * 9
+LINE = (
+    "The same words in the same order, as many as it takes to be told from others by people who read twice. "
+)
+WORDS = LINE * 5 + "Few pages of any site say a line again and then go on with another one. "
 TWIN = Answer(f"{HTML}<title>Twins</title><link rel=canonical href=/named-by-its-twin>{WORDS}")
 
 

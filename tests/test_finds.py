@@ -20,6 +20,7 @@ from webcrawler.connection import connect
 from webcrawler.index import follower
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
+from webcrawler.scope import Scope, change
 from webcrawler.search import Searcher
 from webcrawler.web.judge import JudgmentFiles
 
@@ -84,6 +85,7 @@ def crawled(servers: Sites, tmp_path_factory: pytest.TempPathFactory) -> Path:
     set_up(servers)
     folder = tmp_path_factory.mktemp("crawled") / "crawl"
     run(folder, "index", f"seeds={servers.ours.url}/", "domains=127.0.0.1")
+    change(folder, lambda scope: Scope())  # the domains would be those of searches, too
     assert seen_by_all(folder) == {servers.ours.url + "/more"}
     return folder
 
@@ -225,7 +227,7 @@ def test_what_was_judged_good_stays(sites: Sites, folder: Path) -> None:
 
 def test_what_an_index_crawl_reaches_stays(sites: Sites, folder: Path) -> None:
     before, reached = documents(folder), sites.near.url + "/quokka"
-    job = ("index", f"seeds={reached}", "domains=127.0.0.2", "max_pages=1")
+    job = ("index", f"seeds={reached}", "max_pages=1")
     in_its_midst(sites, folder, lambda: run(folder, *job, process="while another one runs"))
 
     search(folder, "keep=no")

@@ -218,4 +218,4 @@ def test_a_url_that_failed_and_that_no_page_or_sitemap_names_was_a_seed(catalog:
     write(catalog, page(A, ago(9), "a", links=[link(C)]), failure(C, ago(9), "not-found"))
     write(catalog, failure(seed, ago(9), "timeout"))
 
-    assert catalog.checks.failing_seeds(9) == [(seed, "timeout")]
+    assert catalog.checks.failing_unlinked(9) == [(seed, "timeout")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from crawled import crawled, fetched
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.crawl.run.seeds import Seeds
+from webcrawler.crawl.run.seeds import AFTERWARDS, Seeds
 from webcrawler.job import seed_link
 from webcrawler.records import Fetch, Lease, Link
 
@@ -33,13 +34,13 @@ def told(caplog: pytest.LogCaptureFixture, outcome: str, *fetches: Fetch) -> lis
 
 def test_a_failure_is_told_with_its_status_and_advice(caplog: pytest.LogCaptureFixture) -> None:
     assert told(caplog, "failed/not-found", fetch(A, 404)) == [
-        f"the seed {A} failed: not-found (status 404); check the address"
+        f"the seed {A} failed: not-found (status 404); check the address{AFTERWARDS}"
     ]
 
 
 def test_a_reason_without_advice_leads_to_the_answer(caplog: pytest.LogCaptureFixture) -> None:
     assert told(caplog, "quarantined", fetch(A, 200, "killed")) == [
-        f"the seed {A} failed: quarantined (status 200, killed); `scrapy frontier explain` shows the answer"
+        f"the seed {A} failed: quarantined (status 200, killed); see `scrapy frontier explain`{AFTERWARDS}"
     ]
 
 
@@ -58,7 +59,7 @@ def test_of_several_tries_the_first_is_told(caplog: pytest.LogCaptureFixture, tr
 
 def test_a_seed_that_leads_elsewhere_is_told_with_where(caplog: pytest.LogCaptureFixture) -> None:
     assert told(caplog, "failed/not-found", fetch(A, 301, to=seed_link(B)), fetch(B, 404)) == [
-        f"the seed {A}, which leads to {B}, failed: not-found (status 404); check the address"
+        f"the seed {A}, which leads to {B}, failed: not-found (status 404); check the address{AFTERWARDS}"
     ]
 
 
@@ -75,14 +76,22 @@ def test_of_anything_else_nothing_is_said(caplog: pytest.LogCaptureFixture, outc
 
 
 @pytest.mark.parametrize(
-    ("seeds", "have_failed"),
-    [((A,), True), ((A, B), False), ((B,), False), ((A, "http://never.test/"), False), ((), False)],
+    ("seeds", "failing", "are_all"),
+    [
+        ((A,), {A: "not-found"}, True),
+        ((A, A), {A: "not-found"}, True),
+        ((A, B), {A: "not-found"}, False),
+        ((B,), {}, False),
+        ((A, "http://never.test/"), {A: "not-found"}, False),
+        ((), {A: "not-found"}, False),  # of earlier runs, as no page links to it
+    ],
 )
-def test_all_have_failed_when_each_was_fetched_and_none_is_there(
-    tmp_path: Path, seeds: tuple[str, ...], have_failed: bool
+def test_seeds_have_failed_where_each_was_fetched_and_none_is_there(
+    tmp_path: Path, seeds: tuple[str, ...], failing: dict[str, str], are_all: bool
 ) -> None:
     folder = crawled(tmp_path, fetched(A, reason="not-found"), fetched(B))
-    catalog = Catalog(folder / "catalog.sqlite")
 
-    assert Seeds(map(seed_link, seeds)).have_failed(catalog) == have_failed
-    catalog.close()
+    with closing(Catalog(folder / "catalog.sqlite")) as catalog:
+        named = Seeds(map(seed_link, seeds))
+        assert named.failing(catalog) == failing
+        assert named.are_all(failing, catalog) == are_all

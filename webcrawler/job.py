@@ -195,24 +195,25 @@ def _lines(file: Path, what: str) -> list[tuple[str, str]]:
     try:
         content = file.read_bytes()
         is_wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))  # of PowerShell and Notepad
-        lines = content.decode("utf-16" if is_wide else "utf-8-sig").splitlines()
+        text = content.decode("utf-16" if is_wide else "utf-8-sig")
+        if "\0" in text:
+            raise ValueError("it is in no encoding that is read; save it as UTF-8")
+        lines = text.splitlines()
     except (OSError, ValueError) as error:
         raise BadInput(
             f"cannot read {what}s from {file}: {error}; write @FILE, with one {what} a line"
         ) from None
     if lines and lines[0].startswith("<"):
         raise BadInput(f"{file} has neither one {what} a line nor bookmarks: let your browser export them")
-    # Behind a tab stands what other programs know of a URL.
     stripped = (
-        (line.strip().partition("\t")[0].split(" #")[0].strip(), f" (line {n} of {file})")
-        for n, line in enumerate(lines, 1)
+        (line.strip().split(" #")[0].strip(), f" (line {n} of {file})") for n, line in enumerate(lines, 1)
     )
     return [(line, where) for line, where in stripped if line and not line.startswith("#")]
 
 
 def _seed(seed: str, where: str) -> str:
     try:
-        return urls.resolve(seed)
+        return urls.resolve(seed.partition("\t")[0])  # behind it stands what other programs know of a URL
     except BadUrl:
         raise BadInput(f"{seed[:200]!r}{where} is not a URL; write http://host/path or https://…") from None
 
@@ -225,7 +226,7 @@ def _domain(text: str) -> str:
         found = urls.host_and_port(urls.server(urls.canonical(f"http://{host}/")))
     except BadUrl:
         found = ("", 0)
-    if text != ALL and (set(text) & set("/; @") or found[1] != 80 or not found[0]):
+    if text != ALL and (set(host) & set("/;*#?\\ @") or found[1] != 80 or not found[0]):
         raise BadInput(f"the domain {text[:200]!r} is not a host: write -a domains=example.org,example.com")
     return text if text == ALL else found[0]
 

@@ -109,7 +109,7 @@ def crawl_of_traps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawl]:
     trap = Trap(folder)
     seeds = folder / "seeds"
     spelled = (trap.url(number, "seed") for number in range(len(SPELLINGS)))
-    lines = (re.sub(r"[\r\n]", "", line) for line in spelled)  # a file of lines has none within them
+    lines = (re.sub(r"[\r\n\t]", "", line) for line in spelled)  # a file of seeds has none within them
     seeds.write_text("\n".join([f"{trap.hub.url}/links", *lines]), "utf-8")
 
     crawled = crawl(

@@ -83,7 +83,7 @@ class Remove(Command):
         """
         scope = read(self.crawl_dir)
         with closing(self.catalog()) as catalog:
-            outside = {number: url for number, url in catalog.urls.all() if scope.refusal(url) == "scope"}
+            outside = {number: url for number, url in catalog.urls.all() if scope.bars(url) == "scope"}
             documents = catalog.documents(list(outside))
         if not documents:
             raise BadInput(f"no document is outside the scope: {scope.told or 'there is none'}")
@@ -106,7 +106,7 @@ class Remove(Command):
         with connection.from_settings(self.project) as connected:
             frontier = Frontier(connected.client, ordering("fifo"))
             is_made = frontier.stored_partitions()
-            decided = maintenance.refuse(frontier, scope.refusal, scope.digest) if is_made else 0
+            decided = maintenance.refuse(frontier, scope.bars, scope.digest) if is_made else 0
         self._obey()
         return {"urls_decided": decided}
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import redis
 from redis.backoff import NoBackoff
@@ -97,11 +98,11 @@ def wait_until_it_answers(settings: Mapping[str, Any]) -> bool:
     except (redis.RedisError, ValueError, OSError) as error:
         address = f"{settings.get('REDIS_HOST', 'localhost')}:{settings.get('REDIS_PORT', 6379)}"
         where = _where(str(settings.get("REDIS_URL") or address))
-        # What redis-py says of a URL that it cannot read has parts of the password.
+        # What redis-py says of a URL that it reads otherwise, or cannot read, has parts of the password.
         unread = "no such URL; percent-encode what its user and password have of /, @, # and ?"
-        why = unread if isinstance(error, ValueError) else _one_line(error)
+        why = _one_line(error) if where and not isinstance(error, ValueError) else unread
         raise BadInput(
-            f"Redis at {where} does not answer ({why}): start it, correct REDIS_URL,"
+            f"Redis at {where or 'REDIS_URL'} does not answer ({why}): start it, correct REDIS_URL,"
             " or unset REDIS_URL to use the embedded server"
         ) from error
 
@@ -134,9 +135,13 @@ def _wait(ask: Callable[[], object]) -> None:
 
 
 def _where(address: str) -> str:
-    """An address without user, password and parameters."""
-    scheme, found, rest = address.rpartition("://")
-    return scheme + found + rest.rpartition("@")[2].partition("?")[0]
+    """An address without user, password and parameters; "" where it is not clear which part is which."""
+    try:
+        scheme, place, path, *_ = urlsplit(address if "://" in address else f"//{address}")
+    except ValueError:
+        return ""
+    is_clear = place.count("@") == address.count("@")
+    return f"{scheme}://{place.rpartition('@')[2]}{path}".removeprefix("://") if is_clear else ""
 
 
 def _one_line(error: BaseException) -> str:

@@ -96,7 +96,7 @@ class TextFlow:
         if tag in HIDDEN:
             self._hides.append(_hides(tag, attributes))
             self.hidden += self._hides[-1]
-        if tag in GAPS and self._gap != "\n":
+        if tag in GAPS and self._gap != "\n" and not self.hidden:
             self._gap = GAPS[tag]
         if size := SIZES.get(tag):
             self._sizes.append(max(size, self._sizes[-1]) if self._sizes else size)
@@ -107,7 +107,7 @@ class TextFlow:
         """Take in the end of an element that is in FLOWING."""
         if tag in HIDDEN:
             self.hidden -= self._hides.pop()
-        if tag in GAPS and self._gap != "\n":
+        if tag in GAPS and self._gap != "\n" and not self.hidden:
             self._gap = GAPS[tag]
         if tag in SIZES:
             self._sizes.pop()

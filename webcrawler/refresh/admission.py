@@ -59,6 +59,7 @@ class Admission:
         self._share, self._pause_s = share, pause_s
         self._asked: set[int] = set()  # places that were queued by this process and have not been fetched yet
         self._sitemaps: list[KnownSitemap] | None = None  # read again when anything was fetched
+        self._asked_gone: set[int] = set()  # page numbers, likewise
         self._asked_sitemaps: dict[int, float] = {}  # by page number, and when
         self._probes = Probes(catalog, frontier)
         self._last = time.monotonic()
@@ -69,6 +70,7 @@ class Admission:
         collection, what = self._collection, self._frontier.refresh
         fetched = collection.follow()
         self._asked.difference_update(collection.places(fetched).tolist())
+        self._asked_gone.difference_update(fetched.tolist())
         if self._sitemaps is None or len(fetched):
             self._sitemaps = collection.hear()
         sitemaps = self._sitemaps
@@ -209,7 +211,9 @@ class Admission:
 
     def _ask_for_gone(self, room: int, since: float = 0.0) -> int:
         """Ask once more for what is gone or has failed; returns how many URLs are queued."""
-        gone = self._catalog.checks.gone(clock.now(), room, since)
+        due = self._catalog.checks.gone(clock.now(), room, since)
+        gone = [number for number in due if number not in self._asked_gone]
+        self._asked_gone.update(gone)
         return self._queue(checks_of(self._catalog.checks.due(gone, documents=False)))
 
     def _servers(self) -> int:

@@ -38,18 +38,18 @@ class Scope:
         return Patterns(self.include), Patterns(self.exclude), Patterns(self.removed)
 
     def refusal(self, url: str) -> str:
-        """Return why a canonical URL is not to be fetched: "domain", "removed", "scope", or ""."""
-        if not is_in_domains(server(url), self.domains):
-            return "domain"
-        return "removed" if self.has_removed(url) else "scope" if self._is_left_out(url) else ""
+        """Return why a link to a canonical URL is not followed: "domain", "removed", "scope", or ""."""
+        return self.bars(url) if is_in_domains(server(url), self.domains) else "domain"
+
+    def bars(self, url: str) -> str:
+        """Return why a canonical URL that waits, or is known, is not fetched: "removed", "scope", or ""."""
+        return "removed" if self.has_removed(url) else "scope" if self.is_outside(url) else ""
 
     def is_outside(self, url: str) -> bool:
         """Tell whether a canonical URL is in no domain, excluded or not included, removed or not."""
-        return not is_in_domains(server(url), self.domains) or self._is_left_out(url)
-
-    def _is_left_out(self, url: str) -> bool:
         include, exclude, _ = self._compiled
-        return exclude.match(url) or bool(self.include and not include.match(url))
+        is_left_out = exclude.match(url) or bool(self.include and not include.match(url))
+        return is_left_out or not is_in_domains(server(url), self.domains)
 
     def has_removed(self, url: str) -> bool:
         return self._compiled[2].match(url)
@@ -72,7 +72,7 @@ class Scope:
 
 def is_in_domains(server: str, domains: tuple[str, ...]) -> bool:
     """Tell whether a server is one of these hosts, or below one of them; without any, each is."""
-    host = urlsplit(server).hostname or ""
+    host = (urlsplit(server).hostname or "") if domains else ""
     return not domains or any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 

@@ -215,12 +215,13 @@ class Checks:
             ORDER BY since LIMIT ?3"""
         return [number for (number,) in self._db.execute(query, (now, since, limit))]
 
-    def failing_seeds(self, limit: int) -> list[tuple[str, str]]:
+    def failing_unlinked(self, limit: int) -> list[tuple[str, str]]:
         """URLs that have failed, of which no page and no sitemap tells, with the reason; the oldest first."""
         query = f"""
             SELECT s.name || u.path, f.reason
-            FROM (SELECT number, fetched FROM ({_GONE}) ORDER BY since LIMIT 1000) JOIN fetches f
-            USING (number, fetched) JOIN urls u USING (number) JOIN servers s ON s.number = u.server
+            FROM (SELECT number, fetched FROM ({_GONE}) WHERE tries < 99 ORDER BY since LIMIT 1000)
+            JOIN fetches f USING (number, fetched) JOIN urls u USING (number)
+            JOIN servers s ON s.number = u.server
             WHERE NOT EXISTS (SELECT 1 FROM inlinks WHERE inlinks MATCH u.number)
               AND u.number NOT IN (SELECT number FROM signs) AND u.{COLLECTED} LIMIT ?"""
         return list(self._db.execute(query, (limit,)))

@@ -101,9 +101,8 @@ def _cookies(file: Path) -> CookieJar:
     found = MozillaCookieJar()
     try:
         with warnings.catch_warnings(action="ignore"):  # what they and errors say may show a cookie
-            text = file.read_text("utf-8-sig")
-            text = text if text.startswith("#") else f"# Netscape HTTP Cookie File\n{text}"
-            # As `load`, which cannot read a file with a byte order mark, or without the first line.
+            text = f"# Netscape HTTP Cookie File\n{file.read_text('utf-8-sig')}"
+            # As `load`, which cannot read a file with a byte order mark, or without that first line.
             found._really_load(StringIO(text), str(file), ignore_discard=True, ignore_expires=True)  # type: ignore[attr-defined]
     except (OSError, ValueError):
         how = "let your browser export the cookies of the site in that format"

@@ -116,7 +116,7 @@ class LinkRules:
 
     def refusal(self, lease: Lease) -> str:
         """Why this is not to be fetched any more; a sitemap is no document, so the scope is not for it."""
-        refusal = self.scope.now().refusal(lease.url)
+        refusal = self.scope.now().bars(lease.url)
         return "" if refusal == "scope" and is_sitemap(lease) else refusal
 
     def admits(self, link: Link) -> bool:

@@ -31,7 +31,7 @@ class Seeds:
     """Follows seeds, and what they redirect to, through a run. For the event loop."""
 
     def __init__(self, links: Iterable[Link]) -> None:
-        self._named = [link.url for link in links]
+        self._named = list(dict.fromkeys(link.url for link in links))
         self._leading_to = {url: [url] for url in self._named}  # seeds, by the URL that they lead to
         self._answers: dict[str, str] = {}  # by URL: the status or the error of its last fetch
 
@@ -63,7 +63,7 @@ class Seeds:
         Where none were named: why URLs have failed that no page links to, as seeds of earlier runs do.
         """
         if not self._named:
-            return dict(catalog.checks.failing_seeds(SHOWN))
+            return dict(catalog.checks.failing_unlinked(SHOWN))
         failing = ((seed, catalog.fetches.failing(seed)) for seed in self._named)
         return {seed: found[0][2].removeprefix("failed/") for seed, found in failing if found}
 

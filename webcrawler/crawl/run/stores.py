@@ -154,7 +154,7 @@ class Stores:
         retry(lambda: self.frontier.discover(links, within_budgets=False), revive)
         sys.audit("webcrawler.discover.after")
         if not job.is_search:
-            retry(lambda: maintenance.refuse(self.frontier, scope.refusal, scope.digest), revive)
+            retry(lambda: maintenance.refuse(self.frontier, scope.bars, scope.digest), revive)
         retry(self._begin_refresh, revive)
         retry(lambda: self._try_again(links), revive)
         return knows

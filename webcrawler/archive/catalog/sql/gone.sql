@@ -13,17 +13,17 @@ WHERE NOT fenced AND NOT retry AND state = 'failed' AND checked IS NULL AND NOT 
   AND number NOT IN (SELECT number FROM sitemaps)
   AND (reason IN ('unreachable', 'timeout', 'server-error', 'not-found') OR reason GLOB 'robots-*' OR reason GLOB 'certificate-*');
 
-DELETE FROM gone WHERE number IN (SELECT number FROM batch WHERE fresh AND found);
+DELETE FROM gone WHERE number IN (SELECT number FROM batch WHERE fresh AND (found OR state = 'done' AND checked IS NULL));
 
--- No page links to it any more: it is not asked for again.
+-- No page links to it any more, and no sitemap names it: 99 tries are none left.
 UPDATE gone SET tries = 99
-WHERE number IN (SELECT target FROM dropped)
+WHERE number IN (SELECT target FROM dropped) AND number NOT IN (SELECT number FROM signs)
   AND NOT EXISTS (SELECT 1 FROM inlinks WHERE inlinks MATCH gone.number);
 
--- A changed page links to it anew: it is due at once.
+-- A changed page links to it anew, or any page does where none did: it is due at once.
 UPDATE gone SET since = 0, tries = 0
 WHERE number IN (
     SELECT l.target
     FROM (SELECT 1 FROM gone LIMIT 1) CROSS JOIN batch b CROSS JOIN links l ON l.source = b.number
-    WHERE b.fresh AND b.found AND b.checked IS NOT NULL AND l.rel <> 'nofollow'
+    WHERE b.fresh AND b.found AND (b.checked IS NOT NULL OR gone.tries = 99) AND l.rel <> 'nofollow'
       AND NOT EXISTS (SELECT 1 FROM dropped d WHERE d.source = l.source AND d.target = l.target));

@@ -6,7 +6,7 @@ VALUES ('broken'), ('blocked'), ('empty'), ('not-fetched'), ('done'), ('failed')
        ('too-large'), ('not-indexable'), ('certificate-expired'), ('certificate-not-yet-valid'),
        ('certificate-wrong-host'), ('certificate-self-signed'), ('certificate-unknown-issuer'),
        ('certificate-invalid'), ('address-refused'), ('unparsable'), ('redirect-loop'), ('ignored'), ('removed'),
-       ('scope'), ('domain');
+       ('scope');
 
 -- What URLs have come to by their newest fetch, since when, and who links to them, by ascending page number.
 -- :state     one of them, a state with its reason ("failed/not-found"), or a status such as 404. Groups are
