@@ -8,12 +8,14 @@ from base64 import b32encode
 from collections import Counter
 from collections.abc import Callable, Iterable
 from hashlib import sha1
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from scrapy.settings import BaseSettings
 from test_link_rules import GIVEN, rules
 
+from webcrawler.archive.pages import next_record
 from webcrawler.crawl.run import Sitemaps
 from webcrawler.job import Job
 from webcrawler.records import Fetch
@@ -100,6 +102,16 @@ def test_records_on_both_sides_of_what_is_no_record_are_read(
 
 
 @pytest.mark.parametrize("packed", [gzip.compress, bytes], ids=["packed", "plain"])
+def test_a_url_may_end_as_a_record_begins(tmp_path: Path, packed: Callable[[bytes], bytes]) -> None:
+    url = A + "WARC/1.0"
+    named = record(url, answer(BODY), WARC_Record_ID="<urn:1>")
+
+    found, left_out, _ = read(tmp_path, packed(page(0)) + packed(named) + packed(page(1)))
+
+    assert (told(found), left_out) == (whole(0, 1) | {url: BODY}, {})
+
+
+@pytest.mark.parametrize("packed", [gzip.compress, bytes], ids=["packed", "plain"])
 def test_a_record_cut_anywhere_is_left_out_and_the_next_one_is_as_it_was(
     tmp_path: Path, packed: Callable[[bytes], bytes]
 ) -> None:
@@ -122,6 +134,39 @@ def test_a_cut_record_is_never_taken_for_whole_where_its_length_leads_into_the_n
     for length in range(len(cut) - 210, len(cut) - 4):
         found, left_out, _ = read(tmp_path, cut[:length] + long + page(1))
         assert set(told(found)) == {A + "long", A + "1"} and left_out == {"malformed": 1}, length
+
+
+@pytest.mark.parametrize("slashes", ["http://a.test/a/", "http://a.test/"])
+def test_a_record_cut_within_its_url_is_not_that_of_a_url_that_ends_as_a_record_begins(
+    tmp_path: Path, slashes: str
+) -> None:
+    cut = record(slashes, answer(BODY)).partition(b"/\r\n")[0] + b"/"
+
+    found, left_out, _ = read(tmp_path, page(0) + cut + page(1))
+
+    assert (told(found), left_out) == (whole(0, 1), {"malformed": 1})
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_member_with_several_records_is_left_out_alone(tmp_path: Path, place: int) -> None:
+    members = [gzip.compress(page(0)), gzip.compress(page(1))]
+
+    found, left_out, faults = read(
+        tmp_path, b"".join([*members[:place], gzip.compress(page(2) + page(3)), *members[place:]])
+    )
+
+    assert (told(found), left_out, faults) == (whole(0, 1), {"malformed": 1}, [""])
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        (b"http://a.test/ 192.0.2.1 20010203040506 text/html 9\n", True),
+        (b"http://a.test/ was fetched at 20010203040506 by 9\n", False),
+    ],
+)
+def test_behind_damage_a_record_begins_with_a_url_and_no_sentence(line: bytes, is_found: bool) -> None:
+    assert bool(next_record(BytesIO(b"damage\n" + line), 0)) == is_found
 
 
 @pytest.mark.parametrize("packed", [gzip.compress, bytes], ids=["packed", "plain"])
@@ -189,6 +234,7 @@ NO_ARCHIVES = {
     "NUL bytes": (b"\0" * 99_999, "no record"),
     "WACZ": (b"PK\x03\x04\x14\0\xff\xfe\x1b[2J" + gzip.compress(page(1)), "unzip it"),
     "compressed as a whole": (gzip.compress(page(0) + page(1)), "warcio recompress"),
+    "two, each compressed as a whole": (2 * gzip.compress(page(0) + page(1)), "warcio recompress"),
 }
 
 

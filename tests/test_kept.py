@@ -194,6 +194,36 @@ def test_a_browser_is_told_no_name_that_is_not_public(playwright: None) -> None:
         restored({"!page-method": ["__class__", {"!tuple": []}, {}]})
 
 
+OF_FILES: list[tuple[str, list[Any], dict[str, Any]]] = [
+    ("screenshot", [], {"path": "/tmp/written.png"}),
+    ("pdf", [], {"path": "/tmp/written.pdf"}),
+    ("add_script_tag", [], {"path": "/tmp/read"}),
+    ("set_input_files", ["input", "/tmp/read"], {}),
+    ("route_from_har", ["/tmp/read.har"], {}),
+    ("goto", ["file:///tmp/read"], {}),
+]
+
+
+@pytest.mark.parametrize(("method", "args", "kwargs"), OF_FILES)
+def test_a_browser_is_told_nothing_that_reads_or_writes_a_file(
+    playwright: None, method: str, args: list[Any], kwargs: dict[str, Any]
+) -> None:
+    with pytest.raises(NotKept, match=r"meta holds a PageMethod .* files; pass text"):
+        KEEPER.link(Request(URL, meta={"x": [PageMethod(method, *args, **kwargs)]}), "")
+
+    for named in (kwargs, {"!dict": list(kwargs.items())}):
+        with pytest.raises(ValueError, match="page-method"):
+            restored({"!page-method": [method, {"!tuple": args}, named]})
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"), [("ab", {}), (5, {}), (None, {}), ([], []), ([], None), ([], {"!dict": [[1, 2]]})]
+)
+def test_arguments_of_a_method_are_a_list_and_named_ones(playwright: None, args: Any, kwargs: Any) -> None:
+    with pytest.raises(ValueError, match="page-method"):
+        restored({"!page-method": ["click", args, kwargs]})
+
+
 # ---- values
 
 

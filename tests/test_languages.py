@@ -28,6 +28,7 @@ from webcrawler.text import (
     general,
     has_stemmer,
     indexed_words,
+    overlapping,
     symbols,
     unaccented,
 )
@@ -247,6 +248,16 @@ def test_snippet_begins_where_the_word_with_accents_stands() -> None:
     text = "filler " * 50 + "\nla sécurité"
 
     assert Snippets(["securit"]).cut(text) == "… la sécurité"
+
+
+def test_letters_with_accents_before_a_word_do_not_move_it() -> None:
+    letters = "".join(filter(str.isalpha, map(chr, range(0xC0, 0x2000))))
+
+    assert Snippets(["securit"]).cut(f"{letters} {'filler ' * 50}\nla sécurité") == "… la sécurité"
+
+
+def test_words_that_visitors_ask_for_do_not_fill_the_memory() -> None:
+    assert overlapping.cache_info().maxsize
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,16 @@ def test_what_its_name_says_to_be_a_document_is_not_stopped(made: Handmade, name
     made.outcome.stop_what_begins_as_none(bytes(2_000), request)
 
 
+def test_what_came_with_a_redirect_to_another_spelling_is_not_read_as_the_page(made: Handmade) -> None:
+    request = made.request(A)
+    made.outcome.stop_what_is_no_document(Headers({"Content-Type": SCRIPT}), LARGE, request)
+    made.outcome.stop_what_begins_as_none(b"moved", request)
+
+    respelled = request.replace(meta={**request.meta, "respelled": 1})
+    made.outcome.stop_what_is_no_document(Headers({"Content-Type": "text/html"}), LARGE, respelled)
+    made.outcome.stop_what_begins_as_none(bytes(2_000), respelled)
+
+
 def test_of_what_was_stopped_nothing_is_kept(made: Handmade) -> None:
     request = made.request(A)
 

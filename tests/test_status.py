@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
+import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +21,7 @@ from frontiers import fail, lease_one, now_ms
 from lxml import html as lxml_html
 from searched import entry, publish
 from starlette.testclient import TestClient
+from waiting import PATIENCE_SECONDS
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, hold_crawl
@@ -176,11 +179,11 @@ def test_what_is_counted_leads_to_a_list_of_it(web: TestClient, tmp_path: Path, 
             frontier.open("fifo")
             frontier.discover([link(GONE)])
             fail(frontier, lease_one(frontier), "not-found", retry=False)
-        lists = [href for href in hrefs(web, "/status") if href.startswith("status/pages")]
+        lists = [href for href in hrefs(web, "/status") if href.startswith("/status/pages")]
 
     reason = "not-found" if is_crawling else "failed/not-found"
-    assert lists[0] == "status/pages" and f"status/pages?state={reason}" in lists
-    assert all(web.get(f"/{path}").status_code == 200 for path in lists)
+    assert lists[0] == "/status/pages" and f"/status/pages?state={reason}" in lists
+    assert all(web.get(path).status_code == 200 for path in lists)
 
 
 def test_a_list_shows_why_since_when_and_who_links_there(web: TestClient, tmp_path: Path) -> None:
@@ -204,6 +207,27 @@ def test_a_long_list_is_cut_and_says_what_prints_all_of_it(
 
     assert "http://a.test/1" in text and "http://a.test/2" not in text
     assert "These are the first 2." in text and "webcrawler pages --state document --csv" in text
+
+
+def test_a_list_that_is_asked_for_while_one_is_made_is_made_later(
+    web: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, ends = threading.Event(), threading.Event()
+
+    def listed(path: Path, state: str) -> list[object]:
+        begun.set()
+        assert ends.wait(PATIENCE_SECONDS)
+        return []
+
+    monkeypatch.setattr(status_page, "_listed", listed)
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(web.get, "/status/pages")
+        assert begun.wait(PATIENCE_SECONDS)
+        second = web.get("/status/pages")
+        ends.set()
+
+    assert (second.status_code, second.headers["retry-after"]) == (503, "2")
+    assert first.result().status_code == web.get("/status/pages").status_code == 200
 
 
 def test_what_is_no_state_is_refused_in_one_line(web: TestClient, tmp_path: Path) -> None:

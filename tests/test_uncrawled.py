@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 
 from webcrawler.index.changes import Follower
 from webcrawler.records import Entry
-from webcrawler.scope import Begun, Scope, change
+from webcrawler.scope import Scope, change
 from webcrawler.search import Searcher
 from webcrawler.search.uncrawled import CRAWLED, below
 
@@ -88,8 +89,7 @@ def test_a_page_never_fetched_is_shown_only_within_the_bounds_of_the_crawl(
     tmp_path: Path, uncrawled: str, domains: tuple[str, ...], scope: Scope, shown: bool
 ) -> None:
     found = searcher(tmp_path, 1, uncrawled)
-    Begun("breadth", domains).keep(tmp_path)
-    change(tmp_path, lambda before: scope)
+    change(tmp_path, lambda before: replace(scope, domains=domains))
 
     assert (NEVER in urls(found, "yeast")) == (NEVER in urls(found, "is:uncrawled")) == shown
 

@@ -31,6 +31,7 @@ from webcrawler.errors import Unavailable
 from webcrawler.records import Section
 from webcrawler.search import Related
 from webcrawler.search.rankings import RANKINGS
+from webcrawler.search.snippets import Snippets
 from webcrawler.web import Config, make_app
 from webcrawler.web.failures import NotNow
 from webcrawler.web.openapi import document, schemas
@@ -693,6 +694,20 @@ def test_boxes_are_told_the_words_of_the_query_in_each_snippet(client: TestClien
         assert "".join(hit["marked"]) == hit["snippet"] and "marked" not in same
         assert {word.lower() for word in hit["marked"][1::2]} <= {"molecular", "genome"}
     assert any(hit["marked"][1::2] for hit in asked["hits"])
+
+
+def test_words_are_marked_in_a_thread_and_not_on_the_event_loop(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mark(snippets: Snippets, text: str) -> list[tuple[str, bool]]:
+        with pytest.raises(RuntimeError, match="no running event loop"):
+            asyncio.get_running_loop()
+        return [("marked", True)]
+
+    monkeypatch.setattr(Snippets, "mark", mark)
+    answer = client.get("/api/search", params={"q": "molecular genome", "typed": "1"})
+
+    assert answer.status_code == 200 and answer.json()["hits"][0]["marked"] == ["marked"]
 
 
 def test_openapi_document_demands_what_the_api_demands(client: TestClient) -> None:

@@ -22,6 +22,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PARSED = frozenset({"document", "sitemap", "probe"})  # reasons of answers that are read
 WORTH_A_RETRY = frozenset({408, 425, 429, 500, 502, 503, 504, 507, 509, *range(520, 528)})
 RETRY_AFTER_MAX_SECONDS = 24 * 3600.0
+CODINGS = frozenset({b"gzip", b"x-gzip", b"deflate", b"br", b"zstd"})
 CODINGS_MAX = 3  # applied one after the other; real servers use one
 # Gzip members or Zstandard frames, one behind the other: an empty one takes 5 and 15 µs, and inflated from
 # another coding, a million of them come in 20 KB. Real servers send one.
@@ -129,9 +130,12 @@ def file_name(headers: Headers) -> str:
 
 
 def codings_of(headers: Headers) -> list[bytes]:
-    """The names in its Content-Encoding, in the order in which they were applied, lower case."""
+    """The codings in its Content-Encoding that are undone, in the order in which they were applied.
+
+    Words such as "none" or "utf-8" stand where nothing is encoded; noise is told by its bytes.
+    """
     listed = b",".join(headers.getlist("Content-Encoding")).lower().split(b",")
-    return [coding for part in listed if (coding := part.strip()) not in (b"", b"identity")]
+    return [coding for part in listed if (coding := part.strip()) in CODINGS]
 
 
 def has_many_members(body: bytes, coding: bytes) -> bool:

@@ -77,10 +77,9 @@ class ForeignFile:
             self.offset = due
             try:
                 record, due = whole_record(file, due, self._most_bytes)
-            except BadInput as error:
-                self.fault = str(error)
-                return
-            except Exception:  # whatever warcio makes of what is no record
+            except Exception as error:  # whatever warcio makes of what is no record
+                if self.fault and isinstance(error, BadInput):  # no record was read so far
+                    self.fault = str(error)
                 self._left_out["malformed"] += 1
                 due = next_record(file, due + 1) or size
             else:

@@ -44,6 +44,7 @@ _PAIR = re.compile(rf"[{scripts.UNSPACED}]{_SIGNS}(?=([{scripts.UNSPACED}]?{_SIG
 # In Latin, Greek and Cyrillic: letters of other scripts, and emoji, look otherwise without a joiner.
 _UNSEEN = re.compile(rf"{scripts.UNSEEN}(?<=[\s0-9A-Za-z\u00c0-\u052f\u00ad\u2060].)")
 _ACCENTED = re.compile("[\u00c0-\u024f\u03ac-\u03b0\u03ca-\u03ce\u0439\u0450-\u045f\u1e00-\u1fff]")
+_BARE = {code: unaccented(chr(code))[:1] for code in range(0x2000) if _ACCENTED.match(chr(code))}
 # Languages whose words begin as their terms do; as a stemmer of Dutch has it, "gemaakt" is of "maak".
 _KEEPING = frozenset(re.findall(r"\w+", "ca cs da de en es fr hu it lt nb nn no pl pt ro ru sv"))
 
@@ -106,8 +107,8 @@ class Snippets:
 
     def _matches(self, text: str) -> list[Match]:
         lower = text.replace("İ", "I").lower()  # the one letter that becomes two
-        for letter in () if lower.isascii() else set(_ACCENTED.findall(lower)):
-            lower = lower.replace(letter, unaccented(letter)[:1])
+        if not lower.isascii() and _ACCENTED.search(lower):
+            lower = lower.translate(_BARE)
         offsets = {
             offset
             for beginning in self._beginnings

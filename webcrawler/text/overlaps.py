@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from webcrawler.text.analysis import is_unspaced
 
 _LANGUAGES = ("ja", "zh")  # whose words stand side by side; wordfreq lists them
 
 
-@cache
+@lru_cache(maxsize=10_000)  # of the terms that visitors ask for there is no end
 def overlapping(term: str) -> tuple[str, ...]:
     """Return the words that end with the first character of a word of two, and are more frequent.
 

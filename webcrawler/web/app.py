@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import unquote
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from webcrawler.errors import BadInput
 from webcrawler.web import failures, openapi, render, search
 from webcrawler.web.about import routes as about_routes
 from webcrawler.web.cached import routes as cached_routes
@@ -47,27 +49,33 @@ def make_app(config: Config) -> Starlette:
     metrics = Metrics(config, overviews)
     answers, judge, live = search.Answers(config, metrics), Judge(config, metrics), LivePages(config)
     finds, use = Finds(config), Use(config)
+    routes: list[Route] = [
+        *search.ROUTES,
+        *openapi.ROUTES,
+        *render.ROUTES,
+        *about_routes(config),
+        *cached_routes(config),
+        *judge.routes(),
+        *live.routes(),
+        *finds.routes(),
+        *use.routes(),
+        *status_routes(overviews, live, config.crawl_dir / "catalog.sqlite"),
+        *metrics.routes(),
+        *Health(answers.ask).routes(),
+    ]
     app = Starlette(
-        routes=[
-            *search.ROUTES,
-            *openapi.ROUTES,
-            *render.ROUTES,
-            *about_routes(config),
-            *cached_routes(config),
-            *judge.routes(),
-            *live.routes(),
-            *finds.routes(),
-            *use.routes(),
-            *status_routes(overviews, live, config.crawl_dir / "catalog.sqlite"),
-            *metrics.routes(),
-            *Health(answers.ask).routes(),
-            Route(config.root or "/", search.home),
-        ],
+        routes=[*routes, Route(unquote(config.root) or "/", search.home)],
         middleware=middleware(config, metrics),
         exception_handlers=failures.HANDLERS,
         lifespan=_lifespan,
     )
     app.router.redirect_slashes = False
+    # It is unknown whether a proxy takes the path off; /search without a query is the page itself.
+    ours = {route.path.split("/")[1] for route in routes} - {"", "search"}
+    if unquote(config.root)[1:].partition("/")[0] in ours:
+        raise BadInput(
+            f"SERVE_URL: {config.root[:100]!r} begins as pages of ours; write https://example.org/find/"
+        )
     app.state.config, app.state.metrics = config, metrics
     app.state.overviews = overviews
     app.state.answers, app.state.judge = answers, judge

@@ -25,7 +25,9 @@ FIRST_BYTES = 4_096  # which have the first line
 # How a record begins: of WARC, and of ARC with URL, address, time, type and length.
 _WARC, _ARC = rb"WARC/\d\.\d+\r?\n", rb":[^\n\0]+ \d{14} \S+ \d+\r?\n"
 _BEGINNING = re.compile(_WARC + rb"|[a-zA-Z]+" + _ARC)
-_ANYWHERE = re.compile(rb"\x1f\x8b\x08|" + _WARC + rb"|https?" + _ARC)  # or a gzip member (RFC 1952, 2.3)
+# Or a gzip member (RFC 1952, 2.3). URLs have no blanks here, as sentences would be taken for heads.
+_FOUND = _ARC.replace(rb"[^\n\0]+", rb"[^\s\0]{1,2083} [^\s\0]{1,45}")
+_ANYWHERE = re.compile(rb"\x1f\x8b\x08|" + _WARC + rb"|https?" + _FOUND)
 _HEAD = re.compile(_WARC + rb"(?:[^\n\0]+\n)+?\r?\n|[a-zA-Z]+" + _ARC)
 # What stands between a record of a plain file and the next one; some programs err a little in the length.
 _BEHIND = re.compile(rb"\s*\Z|(?:\r?\n){2}\s*|(?:[^\n\0]{0,16}\n\s*)?(?=" + _BEGINNING.pattern + rb")")
@@ -69,7 +71,7 @@ def whole_record(file: BinaryIO, offset: int, most_bytes: int) -> tuple[Any, int
     Args:
         most_bytes: of a block in a gzip member; it is cut if it is far beyond.
     Raises:
-        BadInput: the file was compressed as a whole.
+        BadInput: the gzip member has several records; often the file was compressed as a whole.
         Exception: whatever warcio makes of what is no record, or not whole.
     """
     due, content = _member(file, offset, most_bytes + CHUNK_BYTES)
@@ -97,7 +99,10 @@ def _begun(stream: BinaryIO) -> tuple[Any, int]:
     """The record that begins where a stream stands, and where it ends."""
     start = stream.tell()
     head = _HEAD.match(stream.read(CHUNK_BYTES))
-    if not head or re.search(_WARC, head[0][1:]):  # one that is cut goes on as that of the next record
+    again = head and re.search(rb"(?s)(.)" + _WARC, head[0][1:])
+    names = re.findall(rb"(?m)^[\w-]+:", head[0]) if head and again else []
+    # One that is cut goes on as that of the next record; but a URL may end so, too.
+    if not head or (again and (again[1] != b"/" or len(names) > len(set(names)))):
         raise ValueError("no head of one record")
     stream.seek(start)
     records = reader(stream)

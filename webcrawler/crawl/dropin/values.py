@@ -1,18 +1,21 @@
 """Python values as JSON and back, faithfully; what JSON has no type for is tagged: {"!tuple": [1, 2]}.
 
 No pickle: whoever can write to Redis must not run code. Of classes, only items are made, and what tells the
-browser of scrapy-playwright which method of a page to call; and only such as are loaded already.
+browser of scrapy-playwright which method of a page to call; and only such as are loaded already. No method is
+kept that opens files of this machine or writes them.
 """
 
 from __future__ import annotations
 
 import base64
 import sys
+from collections.abc import Collection
 from typing import Any
 
 from itemadapter import ItemAdapter
 
 PAGE_METHOD = "scrapy_playwright.page:PageMethod"
+_OF_FILES = frozenset({"goto", "route_from_har", "set_input_files"})  # and any with a path
 
 
 def plain(value: Any) -> Any:
@@ -37,6 +40,8 @@ def plain(value: Any) -> Any:
         case _ if ItemAdapter.is_item(value):
             return {"!item": [name_of(type(value)), plain(dict(ItemAdapter(value)))]}
         case _ if name_of(type(value)) == PAGE_METHOD:
+            if not _is_harmless(value.method, value.kwargs):
+                raise TypeError("a PageMethod that opens or writes files")
             return {"!page-method": [plain(value.method), plain(value.args), plain(value.kwargs)]}
     raise TypeError(f"a {type(value).__name__}")
 
@@ -65,8 +70,8 @@ def restored(value: Any) -> Any:
             if kind is None or not ItemAdapter.is_item_class(kind):
                 raise ValueError(f"{name} is not an item class of this project; is it renamed?")
             return kind(**restored(fields))
-        case {"!page-method": [str(method), args, kwargs]} if method[:1] != "_" and (
-            kind := loaded(PAGE_METHOD)
+        case {"!page-method": [str(method), {"!tuple": list(args)}, dict(kwargs)]} if (
+            method[:1] != "_" and _is_harmless(method, kwargs) and (kind := loaded(PAGE_METHOD))
         ):
             return kind(method, *restored(args), **restored(kwargs))
         case dict():
@@ -74,6 +79,10 @@ def restored(value: Any) -> Any:
                 raise ValueError(f"no such kind of value: {unknown[0]}")
             return {key: restored(one) for key, one in value.items()}
     return value
+
+
+def _is_harmless(method: str, kwargs: Collection[str]) -> bool:
+    return method not in _OF_FILES and not any(name == "path" or name[:1] == "!" for name in kwargs)
 
 
 def name_of(kind: type) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from scrapy import Request
-from scrapy.downloadermiddlewares.httpcompression import ACCEPTED_ENCODINGS, HttpCompressionMiddleware
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
@@ -18,7 +18,6 @@ from webcrawler.crawl.room import POLL_SECONDS, Room
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-KNOWN = frozenset({*ACCEPTED_ENCODINGS, b"x-gzip"})
 WAIT_SECONDS = 30.0  # for room, where a request has no deadline
 SMALL_BODY_BYTES = 64 * 1024  # inflated within milliseconds, up to DOWNLOAD_MAXSIZE
 
@@ -33,8 +32,7 @@ class CompressedMiddleware(HttpCompressionMiddleware):
     async def process_response(self, request: Request, response: Response) -> Response:  # type: ignore[override]
         if "Content-Encoding" not in response.headers:
             return response
-        # Words such as "none" or "utf-8" stand where nothing is encoded; noise is told by its bytes.
-        codings = [coding for coding in codings_of(response.headers) if coding in KNOWN]
+        codings = codings_of(response.headers)
         if not codings or not response.body:
             del response.headers["Content-Encoding"]
             return response

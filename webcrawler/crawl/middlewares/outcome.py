@@ -27,7 +27,7 @@ from webcrawler.crawl.responses import (
     redirect_target,
     report_of,
 )
-from webcrawler.crawl.robots.compressed import beginning
+from webcrawler.crawl.robots import beginning
 from webcrawler.crawl.run import Crawl, CrawlPart, Decided
 from webcrawler.job import is_sitemap
 from webcrawler.parsing import declared_kind, kind_of
@@ -121,6 +121,7 @@ class OutcomeMiddleware(CrawlPart):
 
     def stop_what_is_no_document(self, headers: Headers, body_length: object, request: Request) -> None:
         """A video is not fetched to the end only to be dropped; small bodies are, to keep the connection."""
+        request.meta.pop(_BEGUN, None)  # of a redirect to this spelling
         kind = (headers.get("Content-Type") or b"").decode("latin-1")
         # Twisted's UNKNOWN_LENGTH is not a number.
         is_large = not isinstance(body_length, int) or body_length > SMALL_BODY_BYTES

@@ -13,7 +13,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-KNOWN = frozenset({b"gzip", b"x-gzip", b"deflate", b"br", b"zstd"})
 MEMBERS_MAX = 64  # one behind the other; each costs a copy of those behind it
 ENOUGH_BYTES = 512 * 1024  # inflated; what stands behind them is not read (RFC 9309, 2.5)
 
@@ -22,11 +21,8 @@ def is_whole(body: bytes, codings: Sequence[bytes]) -> bool:
     """Tell whether a body ends where its codings end, or holds as much as is read.
 
     Args:
-        codings: of the Content-Encoding header, in its order, lower case. With an unknown one among them the
-            body is taken as it came.
+        codings: as `codings_of` returns them.
     """
-    if not KNOWN.issuperset(codings):
-        return True
     for coding in reversed(codings):
         try:
             body, ended = _inflate(body, coding)
@@ -40,7 +36,7 @@ def is_whole(body: bytes, codings: Sequence[bytes]) -> bool:
 def beginning(body: bytes, codings: Sequence[bytes]) -> bytes:
     """Return what the first bytes of a body are without its codings; b"" where that cannot be told."""
     try:
-        for coding in reversed([coding for coding in codings if coding in KNOWN]):
+        for coding in reversed(codings):
             body, _ = _inflate(body, coding)
     except Exception:  # each decoder has errors of its own
         return b""

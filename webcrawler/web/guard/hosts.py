@@ -21,8 +21,7 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _HOST = re.compile(r"([a-z0-9_](?:[a-z0-9_.-]{0,253})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?")
 
 
-# A path, but none that could also be one of ours, where it is unknown whether a proxy takes it off.
-_ROOT = re.compile(r"(?!/(?:api|live|static)(?:/|$))(?:/[\w~%-][\w.~%-]*)*", re.ASCII)
+_ROOT = re.compile(r"(?:/[\w~%-][\w.~%-]*)*", re.ASCII)
 
 
 class KnownHosts:

@@ -15,6 +15,7 @@ from itertools import islice
 from math import floor, log10
 from pathlib import Path
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -31,6 +32,7 @@ from webcrawler.web.status.overview import Overviews
 SLOWEST_REFRESH = 3_600
 WIDTH, HEIGHT, GAP = 600, 120, 2
 LISTED, LINKS = 100, 3
+BUSY = "others are asking for such a list: try again in a moment"
 
 
 def routes(overviews: Overviews, live: LivePages, catalog: Path) -> list[Route]:
@@ -55,6 +57,8 @@ def routes(overviews: Overviews, live: LivePages, catalog: Path) -> list[Route]:
 
     async def pages(request: Request) -> Response:
         state = read(request).one("state") or "broken"
+        if turn.locked():
+            raise HTTPException(503, BUSY, {"Retry-After": "2"})
         async with turn:
             found = await asyncio.to_thread(_listed, catalog, state)
         return page(request, "pages.html", state=state, found=found[:LISTED], are_all=len(found) <= LISTED)
