@@ -108,7 +108,8 @@ def test_scripts_without_spaces_have_pairs_of_characters(text: str, expected: li
         ("می\u200cخواهم", ["می", "خواهم"]),  # which others write with a space
         ("O‘Reilly O’Reilly O＇Reilly Oʼ\u00adReilly", ["O'Reilly"] * 4),
         ("комп\u02bcютер Hawai\u02bbi geht´s", ["комп'ютер", "Hawai'i", "geht's"]),
-        ("‘quoted’ ʻokina ’tis", ["quoted", "okina", "tis"]),
+        ("пʹять geht`s O′Reilly Մխիթար՚ի צ׳יפס", ["п'ять", "geht's", "O'Reilly", "Մխիթար'ի", "צ'יפס"]),
+        ("‘quoted’ `code` 5′ ʻokina ’tis", ["quoted", "code", "5", "okina", "tis"]),
     ],
 )
 def test_what_nobody_sees_parts_no_word_and_apostrophes_are_one(text: str, expected: list[str]) -> None:

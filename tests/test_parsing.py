@@ -296,7 +296,11 @@ def test_anchor_is_text_and_alt_in_their_order_up_to_the_next_link(html: str, an
         ("<a href=n><table><tr><td>in a cell</table></a> behind", "in a cell"),
         ("<TABLE><TD><A HREF=n><IMG ALT=owl> <B>x</B><TABLE><TD>y</TABLE></A>behind</TABLE>", "owl x y"),
         ("<a href=n><div>x</div><table><td>1</table><table><td>2</table></a> behind", "x 1 2"),
+        ("<a href=n><Table><td>x</Table></a> behind", "x"),
+        ("<a/href=n><table><td>x</table></a> behind", "x"),
         ("<a href=n><fieldset>x</fieldset></a> behind", "x"),
+        ("<a href=n><FieldSet>x</FieldSet></a> behind", "x"),
+        ("<a/href='n'/>text</a> behind", "text"),
         ("<a href='n' />text</a> behind", "text"),
         ("<a href=n />text</a> behind", "text"),
         ("<a href=n><template shadowrootmode=closed>text</template></a> behind", "text"),
@@ -306,8 +310,9 @@ def test_anchor_ends_where_its_link_does(html: str, anchor: str) -> None:
     assert link(html).anchor == anchor
 
 
-def test_slash_at_the_end_of_a_heading_s_tag_means_nothing() -> None:
-    assert page("<h2 class='x' />Owls</h2><p>words").headings == ("Owls",)
+@pytest.mark.parametrize("tag", ["<h2 class='x' />", "<h2/>", "<H2 />", "<h2/class='x'/>"])
+def test_slash_at_the_end_of_a_heading_s_tag_means_nothing(tag: str) -> None:
+    assert page(f"{tag}Owls</h2><p>words").headings == ("Owls",)
     assert page("<h2 class='x' /><p>words", content_type="application/xhtml+xml").headings == ()
 
 
@@ -494,6 +499,11 @@ def test_url_that_is_none_does_not_harm_the_page(url: bytes) -> None:
         (["owlbot : none"], True, True),
         (["examplebot: noindex, owlbot: nofollow"], False, True),
         (["examplebot: noindex", "owlbot: nofollow"], False, True),
+        (["360spider: noindex"], False, False),
+        (["examplebot/2.1: noindex"], False, False),
+        (["OwlBot/1.0: noindex"], True, False),
+        (["examplebot: nofollow, *: noindex"], True, False),
+        (["unavailable_after: Friday, Jun 25, 2032 15:00:00 GMT, noindex"], True, False),
         (["owlbot: max-snippet: 20, noindex"], True, False),
         (["noindex; nofollow"], True, True),
         (["noarchive noindex"], True, False),

@@ -31,18 +31,17 @@ _ATTRIBUTE = re.compile(
     (?!\s*=)""",
     re.VERBOSE,
 )
-_VALUE = r"""\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,"']+))"""
+_VALUE = r"""\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s;,"']+))"""  # whose quotes nobody may have closed
 _CHARSET = re.compile("charset" + _VALUE, re.IGNORECASE)
-_PARAMETER = re.compile(r"(?:^|;)\s*([^\s;=]+)" + _VALUE)  # of a Content-Type
+_PARAMETER = re.compile(r"(?<![^\s;,])([^\s;,=]+)" + _VALUE)  # of a Content-Type
 _XML = re.compile(r"""<\?xml\b[^>]*?\bencoding\s*=\s*(?:"([^"\x00-\x20]+)"|'([^'\x00-\x20]+)')""")
 
 _VALID_PER_INVALID = 2  # characters from which on it is UTF-8; text in other encodings has 0.6 at most
 _TELLING = re.compile(rb"[\x1b\x80-\xff]")
 _TOLD_BYTES = 65_536  # from the first of these on; they take 7 ms
-# Letters of ASCII beside others, as Latin script has them. With few different ones a page is likely in a
+# Letters of ASCII beside others, as Latin script has them. Without two different ones a page is likely in a
 # Western language: `£20` or `naïve` alone look Polish or Lithuanian.
 _MIXED = re.compile(rb"[A-Za-z][\x80-\xff]|[\x80-\xff][A-Za-z]")
-_FEW_MIXED = 5
 
 
 def decode(body: bytes, content_type: str = "", encoding: str = "") -> str:
@@ -98,8 +97,9 @@ def _guessed(body: bytes) -> str:
     told = body[max(0, first.start() - 1) :][:_TOLD_BYTES] if first else b""
     detector = EncodingDetector()
     detector.feed(told, last=True)
-    is_western = len(set(_MIXED.findall(told))) < _FEW_MIXED
-    return python_name(detector.guess(tld=b"edu" if is_western else None, allow_utf8=False))
+    is_western = len(set(_MIXED.findall(told))) < 2
+    guess = detector.guess(tld=b"edu" if is_western else None, allow_utf8=False)
+    return python_name(guess) or guess  # two names are Python's already: cp874 and gb18030
 
 
 def _label_of_type(content_type: str) -> str:

@@ -23,11 +23,11 @@ _KEPT = frozenset(_NEVER_DEEP.split())
 # In XHTML these may be empty elements; read as HTML they would swallow the rest of the page.
 _EMPTY_XHTML = re.compile(r"<(script|style|title|textarea|iframe|noscript|a)\b([^<>]*)/>", re.IGNORECASE)
 # The slash at the end of a start tag means nothing in HTML: libxml2 would end the link or the heading there.
-_LINK_OR_HEADING = re.compile(r"""<(?:a|h[1-6])\s[^<>]*(?<=[\s"'])\Z""", re.IGNORECASE)
+_LINK_OR_HEADING = re.compile(r"""<(?:a|h[1-6])(?:[\s/][^<>]*(?<=[\s"']))?\Z""", re.IGNORECASE)
 _BREAK_ENDS = re.compile(r"</br(?=[\s/>])", re.IGNORECASE)
 # libxml2 ends a link right before a table, unless an element stands between the two.
 _LINK_AROUND_TABLE = re.compile(
-    r"<a\s[^<>]*+>[^<]*+(?:<(?!/?a[\s>]|table|fieldset)[^<]*+)*+(?=<(?:table|fieldset)\b)", re.IGNORECASE
+    r"<a[\s/][^<>]*+>[^<]*+(?:<(?!/?a[\s>]|table|fieldset)[^<]*+)*+(?=<(?:table|fieldset)\b)", re.IGNORECASE
 )
 
 
@@ -40,9 +40,10 @@ def markup(body: bytes, content_type: str = "", encoding: str = "") -> str:
     html = decode(body, content_type, encoding)
     is_xhtml = "xhtml" in content_type.lower()
     html = _EMPTY_XHTML.sub(r"<\1\2></\1>", html) if is_xhtml else _without_slashes(html)
-    if "</br" in html or "</BR" in html:
+    lower = html.lower()
+    if "</br" in lower:
         html = _BREAK_ENDS.sub("<br", html)
-    if "<table" in html or "<fieldset" in html or "<TABLE" in html:
+    if "<table" in lower or "<fieldset" in lower:
         html = _LINK_AROUND_TABLE.sub(r"\g<0><span>", html)
     return flatten(html)
 

@@ -10,7 +10,7 @@ from webcrawler.parsing.dates import AHEAD_SECONDS, moment
 _TOKEN = re.compile(
     r"""unavailable_after\s*:\s*(?P<date>(?:[a-z]+,)?[^,;]+)  # as "Fri, 25 Jun 2032 15:00:00 GMT"
     | max-[\w-]+\s*:\s*[^\s,;]*
-    | (?P<robot>[a-z][\w.-]*)\s*:  # whom the rest is for
+    | (?P<robot>\d*[a-z*][^\s,;:]*)\s*:  # whom the rest is for, as "360spider" or "owlbot/1.0"
     | (?P<word>[^\s,;]+)
     """,
     re.VERBOSE,
@@ -30,7 +30,7 @@ def directives(value: str, robot: str) -> set[str]:
     for found in _TOKEN.finditer(value.lower()):
         date, name, word = found.group("date", "robot", "word")
         if name:
-            is_ours = name == robot
+            is_ours = name.partition("/")[0] in (robot, "*")
         elif is_ours and date:
             has_passed = moment(date, clock.now() - AHEAD_SECONDS) > 0
             words.update(date.split(), ["noindex"] if has_passed else [])

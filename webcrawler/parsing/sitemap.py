@@ -9,14 +9,16 @@ from __future__ import annotations
 import contextlib
 import re
 import zlib
+from codecs import BOM_UTF8, iterdecode
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from lxml import etree
 
 from webcrawler.parsing.dates import moment
-from webcrawler.parsing.encoding import decode
+from webcrawler.parsing.encoding import encoding_of
 from webcrawler.records import Link, Sitemap
 from webcrawler.urls import UnfetchableUrl, outlink
 
@@ -24,6 +26,7 @@ from webcrawler.urls import UnfetchableUrl, outlink
 SITEMAP_BYTES = 50 * 2**20
 MAX_ENTRIES = 50_000
 _HEAD_BYTES = 4_096
+_PIECE = 2**18
 
 _GZIP = b"\x1f\x8b"
 _MEMBERS_MAX = 1_000  # of a gzip file
@@ -32,8 +35,9 @@ _DATES = frozenset({"lastmod", "pubdate", "date", "published", "updated", "issue
 _READ = _DATES | {"loc", "link", "guid"}
 # People forget to escape "&" in URLs; a parser that goes on would leave out what follows it.
 _AMPERSAND = re.compile(
-    r"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?!#\d+;|#x[0-9a-f]+;|[a-z]\w*;)", re.DOTALL | re.IGNORECASE
+    rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?!#\d+;|#x[0-9a-f]+;|[a-z]\w*;)", re.DOTALL | re.IGNORECASE
 )
+_LINE = re.compile(rb"(?<![^\r\n])[ \t]*https?://[^\r\n]*", re.IGNORECASE)
 
 
 class _Entry(NamedTuple):
@@ -52,9 +56,9 @@ def parse_sitemap(
 ) -> Sitemap | None:
     """Return what a sitemap or a feed names, each URL once; None where it is neither.
 
-    Never raises, whatever the bytes. Up to SITEMAP_BYTES of a file are read, as it is inflated; of a broken
-    or long one the beginning counts. Nothing external is read, and a file that declares entities is not read
-    at all.
+    Never raises, whatever the bytes. Up to SITEMAP_BYTES of a file are read, as it is inflated, and up to
+    MAX_ENTRIES of its entries; of a broken or long one the beginning counts. Nothing external is read, and
+    a file that declares entities is not read at all.
 
     Args:
         url: where it was fetched: what relative URLs are relative to.
@@ -68,7 +72,9 @@ def parse_sitemap(
         return None
     links: dict[int, Link] = {}
     refused = Counter({"too-large": 1} if len(body) >= SITEMAP_BYTES else {})
-    for entry in entries:
+    if len(entries) > MAX_ENTRIES:
+        refused["too-many"] = 1
+    for entry in entries[:MAX_ENTRIES]:
         try:
             target = outlink(entry.href.strip(), url, protocols, "sitemap")
         except UnfetchableUrl as bad:
@@ -77,8 +83,6 @@ def parse_sitemap(
         modified = max((moment(date, now) for date in entry.dates), default=0.0)
         if known := links.get(target.id):
             links[target.id] = known._replace(modified=max(known.modified, modified))
-        elif len(links) == MAX_ENTRIES:
-            refused["too-many"] += 1
         else:
             link = Link(target.url, target.id, target.spelling, rel="sitemap", refused=target.refused)
             links[target.id] = link._replace(modified=modified)
@@ -88,7 +92,7 @@ def parse_sitemap(
 def begins_as_sitemap(body: bytes, content_type: str = "") -> bool:
     """Say by its first bytes whether this is XML that begins as a sitemap or a feed does."""
     reader = _Reader()
-    _feed(decode(_inflated(body[:_HEAD_BYTES], _HEAD_BYTES), content_type), reader)
+    _feed(_in_utf_8(_inflated(body[:_HEAD_BYTES], _HEAD_BYTES), content_type), reader)
     return reader.root is not None
 
 
@@ -107,27 +111,38 @@ def _inflated(body: bytes, most: int = SITEMAP_BYTES) -> bytes:
     return b"".join(parts)
 
 
-def _entries(body: bytes, content_type: str) -> tuple[str | None, Iterator[_Entry] | list[_Entry]]:
+def _entries(body: bytes, content_type: str) -> tuple[str | None, list[_Entry]]:
     """The kind of file, by its root element ("text": none); None where it is no such file."""
-    text = decode(body, content_type).lstrip()
-    if text.startswith("<"):
+    text = _in_utf_8(body, content_type)
+    if text.startswith(b"<"):
         reader = _Reader()
         _feed(text, reader)
         return reader.root, reader.entries
-    lines = [line.strip() for line in text.splitlines()]
-    found = [_Entry(line) for line in lines if line.lower().startswith(("http://", "https://"))]
+    lines = islice(_LINE.finditer(text), MAX_ENTRIES + 1)
+    found = [_Entry(line[0].decode()) for line in lines]
     return ("text" if found else None), found
 
 
-def _feed(text: str, target: Any) -> None:
-    if "<!ENTITY" in text:
+def _in_utf_8(body: bytes, content_type: str) -> bytes:
+    """The text of a file, in pieces, as a whole one takes up to four times as much memory as its bytes."""
+    encoding = encoding_of(body[:_PIECE], content_type)
+    pieces = (body[at : at + _PIECE] for at in range(0, len(body), _PIECE))
+    text = b"".join(piece.encode("utf-8", "replace") for piece in iterdecode(pieces, encoding, "replace"))
+    return text.removeprefix(BOM_UTF8).replace(b"\0", b"").lstrip()
+
+
+def _feed(text: bytes, target: Any) -> None:
+    if b"<!ENTITY" in text:
         return
-    xml = _AMPERSAND.sub(lambda found: found[1] or "&amp;", text.lstrip())
+    xml = _AMPERSAND.sub(lambda found: found[1] or b"&amp;", text)
     parser = etree.XMLParser(
         target=target, encoding="utf-8", resolve_entities=False, no_network=True, recover=True
     )
     with contextlib.suppress(etree.LxmlError):
-        parser.feed(xml.encode("utf-8", "replace"))
+        for at in range(0, len(xml), _PIECE):
+            parser.feed(xml[at : at + _PIECE])
+            if len(target.entries) > MAX_ENTRIES:
+                return
         parser.close()
 
 

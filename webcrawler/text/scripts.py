@@ -20,8 +20,9 @@ MARKS = _ranges([code for code in range(_BASIC) if category(chr(code)) in ("Mn",
 # U+200C in Persian, where others write a space.
 UNSEEN = r"[\u00ad\u061c\u180e\u200c-\u200f\u202a-\u202e\u2060-\u206f\ufeff](?<!\u200c(?=[\u0600-\u06ff]))"
 
-# As keyboards and editors write it: U+02BC is the one of Ukrainian, U+02BB that of Hawaiian.
-APOSTROPHES = "'’‘‛ʼʻ＇´"
+# As keyboards and editors write it: U+02BC is the one of Ukrainian, U+02BB that of Hawaiian, U+055A that of
+# Armenian, U+05F3 that of Hebrew.
+APOSTROPHES = "'’‘‛ʼʻʹ＇´`′՚׳"
 
 # Of scripts without spaces between words, and of Korean, whose words have endings.
 UNSPACED = (
