@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from argparse import RawDescriptionHelpFormatter
 from asyncio import Future
@@ -74,7 +75,8 @@ class Crawl(Command, BaseRunSpiderCommand):
         where = "write the results of realtime as JSON; without FILE to standard output"
         parser.add_argument("--json", metavar="FILE", nargs="?", const=STDOUT, help=where)
         parser.formatter_class = _Help
-        parser.description = fill(parser.description or "", LINE)
+        whole = re.sub("`.*?`", lambda code: code[0].replace(" ", "\0"), parser.description or "")
+        parser.description = fill(whole, LINE).replace("\0", " ")
         takes = {"index": Job, "realtime": RealtimeJob}
         parts = (f"{name} takes, as -a NAME=VALUE\n{taken(job)}" for name, job in takes.items())
         parser.epilog = "\n\n".join(parts)
