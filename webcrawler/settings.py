@@ -295,8 +295,9 @@ DOWNLOAD_WARNSIZE = 0
 COOKIES_ENABLED = False
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # runs any Python that it is sent
-# What needs attention: a terminal has the live line beside it, the mail of a timer one line at the end.
-LOG_LEVEL = os.environ.get("LOG_LEVEL") or "WARNING"
+# What needs attention: a terminal has the live line beside it, the mail of a timer one line at the end. A job
+# of Scrapyd has a log of its own.
+LOG_LEVEL = os.environ.get("LOG_LEVEL") or ("INFO" if "SCRAPY_PROJECT" in os.environ else "WARNING")
 FEED_EXPORT_ENCODING = "utf-8"
 
 # ---- What is checked

@@ -69,12 +69,17 @@ class LinkRules:
         forms = Patterns(() if job.is_search else read_patterns(settings["FORMS"]))
         return cls(job, scope, frozenset(protocols), tuple(trap_paths), mirrors, kinds, unread, forms)
 
+    def bounds(self) -> Scope:
+        """The scope of the data folder; searches of the web have domains of their own."""
+        scope = self.scope.now()
+        return replace(scope, domains=()) if self.job.is_search and scope.domains else scope
+
     def apply(self, link: Link) -> Link:
         """The link, with a reason in `refused` when it leads out of these bounds.
 
         One to a mirror becomes one to its original.
         """
-        return self._apply(self.mirrors.link(link, self.protocols), self.scope.now())
+        return self._apply(self.mirrors.link(link, self.protocols), self.bounds())
 
     def apply_redirect(self, lease: Lease, link: Link) -> Link:
         """The same for where a page redirects to. From an original to its mirror, the mirror has the page."""
@@ -82,11 +87,11 @@ class LinkRules:
             return link._replace(refused="probe")
         found = self.apply(link)
         is_loop = found.id == lease.id != link.id
-        return self._apply(link, self.scope.now()) if is_loop else found
+        return self._apply(link, self.bounds()) if is_loop else found
 
     def apply_to_all(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
         """The same for the links of a page, of which there is still one to each target."""
-        scope = self.scope.now()
+        scope = self.bounds()
         if self.mirrors.table:
             links = joined(self.mirrors.link(link, self.protocols) for link in links)
         if not (self.job.domains or self.trap_paths or self.unread or any(astuple(scope))):
@@ -111,12 +116,12 @@ class LinkRules:
     @property
     def is_bounded(self) -> bool:
         """Is it a crawl of certain sites, not of all that can be reached?"""
-        scope = self.scope.now()
+        scope = self.bounds()
         return bool(self.job.domains or scope.domains or scope.include)
 
     def refusal(self, lease: Lease) -> str:
         """Why this is not to be fetched any more; a sitemap is no document, so the scope is not for it."""
-        refusal = self.scope.now().bars(lease.url)
+        refusal = self.bounds().bars(lease.url)
         return "" if refusal == "scope" and is_sitemap(lease) else refusal
 
     def admits(self, link: Link) -> bool:

@@ -104,7 +104,7 @@ class Sitemaps:
         if sitemap.url.partition(":")[0] not in self._rules.protocols:
             return sitemap._replace(refused="scheme")
         is_admitted = self._rules.job.admits(urls.server(sitemap.url))
-        is_foreign = not is_admitted or self._rules.scope.now().refusal(sitemap.url) == "domain"
+        is_foreign = not is_admitted or self._rules.bounds().refusal(sitemap.url) == "domain"
         return sitemap._replace(refused="domain") if is_foreign else sitemap
 
     def _take(self, server: str, id: int) -> bool:

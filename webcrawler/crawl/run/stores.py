@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -148,6 +149,8 @@ class Stores:
         if bounds := keep_scope(self._folder, job):
             logger.info("%s", bounds)
         scope = read(self._folder)
+        if job.is_search:  # which has domains of its own
+            scope = replace(scope, domains=())
         links = [link for link in map(seed_link, self._seeds()) if not scope.refusal(link.url)]
         links += map(sitemap_link, job.sitemaps)
         sys.audit("webcrawler.discover.before")
@@ -156,7 +159,8 @@ class Stores:
         if not job.is_search:
             retry(lambda: maintenance.refuse(self.frontier, scope.bars, scope.digest), revive)
         retry(self._begin_refresh, revive)
-        retry(lambda: self._try_again(links), revive)
+        if not job.is_search:
+            retry(lambda: self._try_again(links), revive)
         return knows
 
     def _end_checks(self, index_frontier: Frontier) -> None:
