@@ -18,7 +18,7 @@ from scrapy.settings import Settings
 from test_rebuild_command import WITH_INDEX
 
 from webcrawler.archive.catalog import snapshot, take_place
-from webcrawler.archive.pages._framing import members
+from webcrawler.archive.pages._members import members
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.repository import check

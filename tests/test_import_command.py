@@ -22,7 +22,7 @@ from localweb import crawl, page, sites
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from webcrawler.archive.pages._framing import members
+from webcrawler.archive.pages._members import members
 from webcrawler.background import hold_crawl
 from webcrawler.search import Searcher
 

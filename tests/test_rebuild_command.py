@@ -21,7 +21,7 @@ from localweb import Answer, Route, Site, copy_at_rest, crawl, page, redirect, r
 from waiting import until
 
 from webcrawler.archive.catalog import Catalog, take_place
-from webcrawler.archive.pages._framing import members
+from webcrawler.archive.pages._members import members
 from webcrawler.background import hold_crawl
 from webcrawler.search import Searcher
 

@@ -134,21 +134,26 @@ class Fetches:
         row = self._db.execute(query, (url_id(url),)).fetchone()
         return past_fetch(row) if row else None
 
-    def failing(self, url: str) -> list[tuple[str, str, str]]:
-        """Which of a canonical URL and those that it redirects to have failed: URL, spelling and outcome.
+    def failing(self, urls: Sequence[str]) -> list[tuple[int, str, str, str]]:
+        """Which of these canonical URLs, and of those that they redirect to, have failed.
 
         No documents: what is known of these is kept.
+
+        Returns:
+            The place of the first among `urls`; URL, spelling and outcome of what has failed.
         """
         query = f"""
-            WITH RECURSIVE way (number, hops) AS (
-                SELECT number, 0 FROM ids WHERE id = ?
-                UNION SELECT l.target, hops + 1 FROM way JOIN links l ON l.source = way.number
+            WITH RECURSIVE way (place, number, hops) AS (
+                SELECT n.key, i.number, 0 FROM json_each(?) n CROSS JOIN ids i ON i.id = n.value
+                UNION SELECT w.place, l.target, hops + 1 FROM way w CROSS JOIN links l ON l.source = w.number
                 WHERE l.rel = 'redirect' AND hops < 10)
-            SELECT s.name || u.path, {SPELLED}, rtrim(f.state || '/' || f.reason, '/')
-            {URL} JOIN fetches f ON f.number = u.number AND f.fetched = (
+            SELECT w.place, s.name || u.path, {SPELLED}, rtrim(f.state || '/' || f.reason, '/')
+            FROM (SELECT DISTINCT place, number FROM way) w CROSS JOIN urls u ON u.number = w.number
+            CROSS JOIN servers s ON s.number = u.server
+            CROSS JOIN fetches f ON f.number = u.number AND f.fetched = (
                 SELECT fetched FROM fetches WHERE number = u.number ORDER BY token DESC, fetched DESC LIMIT 1)
-            WHERE u.number IN (SELECT number FROM way) AND f.state <> 'done' AND NOT {DOCUMENT}"""
-        return list(self._db.execute(query, (url_id(url),)))
+            WHERE f.state <> 'done' AND NOT {DOCUMENT}"""
+        return list(self._db.execute(query, (as_json(map(url_id, urls)),)))
 
     def made(self, ids: Collection[int]) -> set[tuple[int, float]]:
         """When these URLs were fetched: pairs of a URL id and a time."""

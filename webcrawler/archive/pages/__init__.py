@@ -6,7 +6,7 @@ a failure without an answer as a `metadata` record of JSON. Each says its state 
 failed/not-found) and what was asked for, so that `in_order` is enough to make a catalog of.
 """
 
-from webcrawler.archive.pages._framing import next_record, whole_record
+from webcrawler.archive.pages._members import next_record, whole_record
 from webcrawler.archive.pages._order import in_order
 from webcrawler.archive.pages._records import KEPT, Record, Response, record_at, records, records_from
 from webcrawler.archive.pages._rewrite import Raw, WarcFile, raw_at, raw_records, rewrite, successor

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
 from webcrawler import clock
-from webcrawler.archive.pages._framing import members, reader
+from webcrawler.archive.pages._members import members, reader
 from webcrawler.errors import Unavailable
 from webcrawler.records import Entry, Fetch, Place
 

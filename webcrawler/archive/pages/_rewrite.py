@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from webcrawler.archive.pages._framing import members
+from webcrawler.archive.pages._members import members
 from webcrawler.archive.pages._records import framed, warcinfo
 from webcrawler.durable import replaced
 from webcrawler.errors import Unavailable

@@ -64,8 +64,8 @@ class Seeds:
         """
         if not self._named:
             return dict(catalog.checks.failing_unlinked(SHOWN))
-        failing = ((seed, catalog.fetches.failing(seed)) for seed in self._named)
-        return {seed: found[0][2].removeprefix("failed/") for seed, found in failing if found}
+        failing = catalog.fetches.failing(self._named)
+        return {self._named[n]: outcome.removeprefix("failed/") for n, _, _, outcome in failing}
 
     def are_all(self, failing: Mapping[str, str], catalog: Catalog) -> bool:
         """Did nothing come of any seed?"""

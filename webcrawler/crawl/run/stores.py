@@ -235,12 +235,10 @@ class Stores:
         if not (named and self._catalog.exists()):
             return
         with closing(Catalog(self._catalog)) as catalog:
-            failing = [
-                Again(url, outcome, link.request, spelling)
-                for link in named
-                for url, spelling, outcome in catalog.fetches.failing(link.url)
-            ]
-        self.frontier.again(failing)
+            failing = catalog.fetches.failing([link.url for link in named])
+        self.frontier.again(
+            [Again(url, was, named[n].request, spelling) for n, url, spelling, was in failing]
+        )
 
     def _remember(self, opened: ExitStack, mode: str) -> bool:
         """Lets what an ordering learns outlive this process; tells whether it knows something from before."""
