@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,6 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import msgpack
 import pytest
 from conftest import examples
 from hypothesis import given, settings
@@ -24,36 +22,12 @@ from hypothesis import strategies as st
 
 from webcrawler import pace
 from webcrawler.archive.catalog import Catalog, Verdict, _database
-from webcrawler.archive.catalog._rows import pack, unpack, unpack_beginning
+from webcrawler.archive.catalog._rows import pack, unpack_beginning
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Change, Document, Entry, Fetch, Lease, Link, Original, Place, Section, Text
 from webcrawler.urls import server, url_id
 
 A, B, C, D = "http://a.test/", "http://b.test/x?q=1", "https://c.test:8080/", "http://a.test/d"
-BEFORE_LEVELS = (
-    "DROP TABLE blocks",
-    "DROP VIEW ids",
-    "DROP VIEW document_bands",
-    "DROP TRIGGER url_added",
-    *(f"DROP TRIGGER document_{what}" for what in ("added", "leaves", "changes", "changed")),
-    "DROP TABLE leveled_ids",
-    "DROP TABLE leveled_bands",
-    "DROP INDEX documents_with_original",
-    *(
-        f"CREATE INDEX documents_by_band_{n} ON documents (simhash >> {16 * n} & 0xFFFF, since, simhash)"
-        for n in range(4)
-    ),
-)
-BEFORE_SORTED_RUNS = (
-    *BEFORE_LEVELS,
-    "DROP TABLE duplicates",
-    "ALTER TABLE servers DROP COLUMN voters",
-    "ALTER TABLE documents DROP COLUMN canonical",
-    "DROP TABLE inlink_counts",
-    "DROP TABLE inlinks",
-    "CREATE INDEX links_by_target ON links (target)",
-    "PRAGMA user_version = 9",
-)
 VIEWS = ("documents", "links", "texts", "fetches")
 
 
@@ -676,32 +650,6 @@ def test_the_beginning_of_a_text_is_the_text_with_its_body_cut_somewhere(
     body_bytes = len(beginning.body.encode())
     assert beginning == text._replace(body=text.body[: len(beginning.body)])
     assert beginning == text or most_bytes // 2 - 8 <= body_bytes <= 2 * most_bytes
-
-
-@given(st.lists(st.text(max_size=400), min_size=5, max_size=5))
-def test_a_text_packed_before_texts_had_a_language_is_read_as_it_was(fields: list[str]) -> None:
-    packed = zlib.compress(msgpack.packb((*fields, ((0, 1, 1),))))
-
-    assert unpack(packed) == Text(*fields, ((0, 1, 1),))
-    assert unpack_beginning(packed, 1 << 20) == Text(*fields)
-
-
-def test_a_catalog_with_an_index_of_in_links_gets_sorted_runs_and_says_what_takes_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-        write(catalog, page(A, 1, "a", [link(B), link(C)]), page(B, 2, "b", [link(C)]))
-    with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as db:
-        for statement in BEFORE_SORTED_RUNS:
-            db.execute(statement)
-    monkeypatch.setattr(pace, "CATALOG_WAIT_SECONDS", 0)
-    monkeypatch.setattr(_database, "STEPS", 1)
-
-    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-        assert catalog.links.sources_of(C).tolist() == [1, 2]
-        assert catalog.links.most_linked(9) == [(C, 2), (B, 1)]
-
-    assert "catalog.sqlite up to date: 0 s so far" in caplog.text
 
 
 def test_catalog_that_another_process_holds_is_opened_when_that_lets_go(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,10 +15,7 @@ from hypothesis import strategies as st
 from test_catalog import A, B, C, edges, failure, link, page, redirect, write
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.archive.catalog._database import statements
-from webcrawler.errors import BadInput
 from webcrawler.records import Entry
-from webcrawler.urls import url_id
 
 
 @pytest.fixture
@@ -93,39 +89,12 @@ def test_what_is_written_twice_under_one_lease_is_written_once(catalog: Catalog)
     assert catalog.last_seq() == seq
 
 
-# A catalog made by version 1: no tokens
-
-
-@pytest.fixture
-def old(tmp_path: Path) -> Path:
-    path = tmp_path / "old.sqlite"
-    rows = (
-        "servers VALUES (1, 'http://a.test')",
-        f"urls VALUES (1, {url_id(A)}, 1, '/')",
-        "documents VALUES (1, 5, 200, '', x'00', 1, NULL, NULL, '', '', 1, 0, 0, NULL, NULL)",
-        "fetches VALUES (1, 5, 200, 'done', 'document', 0, 0, 1, 0, x'00', '', NULL, NULL)",
-        "changes VALUES (1, 1, 'insert')",
-    )
-    inserts = [f"INSERT INTO {row}" for row in rows]
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        for statement in (*statements("migration-001.sql"), *inserts, "PRAGMA user_version = 1"):
-            db.execute(statement)
-    return path
-
-
 @pytest.mark.parametrize(("time", "counts"), [(4, False), (5, False), (6, True)])
-def test_with_fetches_older_than_tokens_the_time_decides(old: Path, time: float, counts: bool) -> None:
-    with closing(Catalog(old)) as catalog:
+def test_after_a_fetch_without_a_token_the_time_decides(tmp_path: Path, time: float, counts: bool) -> None:
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        write(catalog, page(A, 5, "old"))
+        catalog._db.execute("UPDATE fetches SET token = NULL")
         write(catalog, under(7, page(A, time, "new")))
 
-        assert (1 in catalog.texts([1])) is counts
+        assert (catalog.texts([1])[1].body == "new") is counts
         assert catalog.last_seq() == 1 + counts
-
-
-def test_an_older_catalog_is_brought_up_to_date_by_who_writes_and_not_by_who_reads(old: Path) -> None:
-    with pytest.raises(BadInput, match="`scrapy reindex` brings it up to date"):
-        Catalog(old, readonly=True)
-    Catalog(old).close()
-
-    with closing(Catalog(old, readonly=True)) as reader:
-        assert reader.find(A) is not None and reader.near_duplicates([1]) == {}

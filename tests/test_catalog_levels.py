@@ -18,7 +18,7 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_catalog import BEFORE_LEVELS, failure, link, page, write
+from test_catalog import failure, link, page, write
 
 from webcrawler.archive.catalog import Catalog, _levels
 from webcrawler.archive.catalog._levels import passed
@@ -201,21 +201,4 @@ def test_killed_before_the_commit_the_rows_are_where_they_were(tmp_path: Path, p
         assert_each_row_is_in_one_level(path)
         write(catalog, page("http://a.example/0", 99, "0"), page("http://a.example/11", 99, "11"))
         assert catalog.urls.count() == max(passing - 1, 1) + 1
-    assert_each_row_is_in_one_level(path)
-
-
-def test_a_catalog_of_an_older_version_gets_its_look_ups(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.sqlite"
-    urls = [f"http://a.example/{n}" for n in range(5)]
-    with closing(Catalog(path)) as catalog:
-        write(catalog, *(replace(page(url, 1, url), simhash=S) for url in urls), page("http://b.example/", 1))
-    with closing(sqlite3.connect(path)) as db:
-        for statement in (*BEFORE_LEVELS, "PRAGMA user_version = 11"):
-            db.execute(statement)
-
-    with closing(Catalog(path)) as catalog:
-        assert levels(path, "leveled_ids") == levels(path, "leveled_bands") == {2}
-        assert_each_row_is_in_one_level(path)
-        told = write(catalog, replace(page("http://a.example/5", 2, "5"), simhash=S), page(urls[0], 2, "new"))
-        assert (len(told.near), catalog.urls.count()) == (1, 7)
     assert_each_row_is_in_one_level(path)

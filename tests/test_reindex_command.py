@@ -1,4 +1,4 @@
-"""`scrapy reindex` as people type it: old crawls come up to date, what is interrupted leaves nothing."""
+"""`scrapy reindex` as people type it: it builds the index anew, what is interrupted leaves nothing."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 from localweb import scrapy
 from searched import entry, publish
-from test_catalog import BEFORE_LEVELS
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.index.follower import reindex
-from webcrawler.index.whoosh import live, schema
+from webcrawler.index.follower import reindex, wait_until_caught_up
+from webcrawler.index.whoosh import folder, live, schema
 from webcrawler.index.whoosh.folder import indexed_documents
 from webcrawler.search import Searcher
 
@@ -27,43 +26,8 @@ def crawl_dir(tmp_path: Path) -> Path:
     return tmp_path
 
 
-UNDO = (
-    *BEFORE_LEVELS,
-    *(f"DROP TABLE {name}" for name in ("duplicates", "inlink_counts", "inlinks", "unlinked", "gone")),
-    *(f"DROP TABLE {name}" for name in ("checks", "signs", "sitemaps", "finds")),
-    *(f"DROP INDEX {name}" for name in ("fetches_by_seq", "documents_at_risk", "fetches_by_audit")),
-    *(f"ALTER TABLE fetches DROP COLUMN {name}" for name in ("seq", "changed", "since", "modified")),
-    *(f"ALTER TABLE fetches DROP COLUMN {name}" for name in ("audit", "conditional")),
-    *(
-        f"ALTER TABLE documents DROP COLUMN {name}"
-        for name in ("canonical", "checked", "changed", "text_digest")
-    ),
-    *(f"ALTER TABLE documents DROP COLUMN {name}" for name in ("missing_since", "failing_since")),
-    *(f"ALTER TABLE servers DROP COLUMN {name}" for name in ("voters", "incident_since", "probed")),
-    *(f"ALTER TABLE servers DROP COLUMN missing_{name}" for name in ("words", "simhash")),
-    *(f"ALTER TABLE urls DROP COLUMN {name}" for name in ("removed", "spelling")),
-)
-
-
-def with_older_tables(crawl_dir: Path) -> Path:
-    """As before the migrations that came last."""
-    path = crawl_dir / "catalog.sqlite"
-    with closing(sqlite3.connect(path)) as db:
-        (version,) = db.execute("PRAGMA user_version").fetchone()
-        assert version == 13, "undo the newest migration here, too"
-        for statement in UNDO:
-            db.execute(statement)
-        db.execute("PRAGMA user_version = 2")
-        db.commit()
-    return path
-
-
 @pytest.mark.slow
-def test_a_crawl_of_an_older_version_says_what_to_do_and_is_brought_up_to_date(crawl_dir: Path) -> None:
-    path = with_older_tables(crawl_dir)
-    with pytest.raises(BadInput, match="made by an older version: `scrapy reindex`"):
-        Catalog(path, readonly=True)
-
+def test_it_says_in_one_line_what_it_does(crawl_dir: Path) -> None:
     process = scrapy("reindex", folder=crawl_dir)
     said, told = process.communicate(timeout=60)
 
@@ -72,24 +36,26 @@ def test_a_crawl_of_an_older_version_says_what_to_do_and_is_brought_up_to_date(c
     assert Searcher(crawl_dir, deadline_seconds=60).search("molecular").total == 1
 
 
-def test_an_index_of_a_version_that_cannot_be_read_says_what_to_do(
+def test_an_index_of_another_version_says_what_to_do_and_is_built_anew_by_its_follower(
     crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "OLDEST", schema.VERSION + 1)
-
+    for module in (live, schema, folder):
+        monkeypatch.setattr(module, "VERSION", schema.VERSION + 1)
     with pytest.raises(Unavailable, match="made by another version: `scrapy reindex`"):
         Searcher(crawl_dir, deadline_seconds=60).search("molecular")
 
+    wait_until_caught_up(crawl_dir)
 
-def test_an_index_of_an_older_version_answers_and_says_what_to_do(
-    crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live, "VERSION", schema.VERSION + 1)
+    assert Searcher(crawl_dir, deadline_seconds=60).search("molecular").total == 1
 
-    results = Searcher(crawl_dir, deadline_seconds=60).search("molecular")
 
-    assert results.total == 1
-    assert "built by an older version: `scrapy reindex`" in results.note
+@pytest.mark.parametrize("readonly", [True, False])
+def test_a_catalog_of_another_version_says_what_to_do(crawl_dir: Path, readonly: bool) -> None:
+    with closing(sqlite3.connect(crawl_dir / "catalog.sqlite")) as db:
+        db.execute("PRAGMA user_version = 12")
+
+    with pytest.raises(BadInput, match="another version of this program: `scrapy rebuild`"):
+        Catalog(crawl_dir / "catalog.sqlite", readonly)
 
 
 @pytest.mark.parametrize("readonly", [True, False])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import subprocess
@@ -16,7 +15,7 @@ from scrapy.settings import Settings
 
 from webcrawler import settings
 from webcrawler.crawl.dropin.options import options
-from webcrawler.settings import REMOVED, SETTINGS, complaint, removed, unknown
+from webcrawler.settings import SETTINGS, complaint, unknown
 
 AS_JSON = """
 import json
@@ -109,45 +108,11 @@ def test_value_that_cannot_be_meant_is_refused_with_what_to_write(name: str, val
     assert re.search(f"^{name}={value[:9]}.*{why}", complaint(name, value))
 
 
-# What was a setting once
-
-
-@pytest.mark.parametrize("name", REMOVED)
-def test_removed_setting_is_none_and_told_of_wherever_set(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(name, raising=False)
-    assert removed({}) == []
-
-    [line] = removed({name: "5"})
-    assert line == f"{name} is not a setting any more: {REMOVED[name]}"
-    monkeypatch.setenv(name, "5")
-    assert removed({}) == [line]
-    assert removed({name: "5"}) == [line]
-    assert name not in SETTINGS and not hasattr(settings, name)
-
-
-def test_command_says_in_one_line_that_a_setting_does_nothing_any_more(tmp_path: Path) -> None:
-    def told(*arguments: str, **variables: str) -> list[str]:
-        said = command("graph", "stats", *arguments, folder=tmp_path, variables=variables).err
-        return [line for line in said.splitlines() if line.startswith("warning: ")]
-
-    line = f"warning: FRONTIER_SLOW is not a setting any more: {REMOVED['FRONTIER_SLOW']}"
-    assert told("-s", "FRONTIER_SLOW=9") == [line]
-    assert told(FRONTIER_SLOW="9") == [line]
-    assert told() == []
-
-
-def test_log_of_a_spider_of_others_says_it_too(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
-        options(Settings({"FRONTIER_SLOW": 9}), "mine")
-
-    assert caplog.messages == [f"FRONTIER_SLOW is not a setting any more: {REMOVED['FRONTIER_SLOW']}"]
-
-
 # What never was one
 
 
 def test_a_name_that_is_no_setting_is_told_with_the_one_that_is_meant() -> None:
-    assert unknown({"FRONTIER_DELAY": 1, "FRONTIER_SLOW": 1, "FRONT": 1, "DOWNLOAD_DELAY": 1}) == ""
+    assert unknown({"FRONTIER_DELAY": 1, "FRONT": 1, "DOWNLOAD_DELAY": 1}) == ""
     assert unknown({"FRONTIER_TRYES": 1}) == "there is no setting FRONTIER_TRYES; is FRONTIER_TRIES meant?"
 
 

@@ -16,9 +16,7 @@ from localweb import Site, crawl
 from test_catalog import A, fetch, link, number_of, page, write
 from test_refresh import LivingSite, Page, again, once
 
-from webcrawler.archive import learn_spellings
 from webcrawler.archive.catalog import Catalog
-from webcrawler.archive.pages import PageStore
 from webcrawler.records import Entry, Original, Place
 from webcrawler.urls import MAX_LENGTH, url_id
 
@@ -96,61 +94,6 @@ def test_a_repeated_body_names_the_record_that_has_it_as_it_was_fetched(catalog:
     assert catalog.kept([url_id(DOCS)])[url_id(DOCS)][1] == Original(INDEX, 1)
 
 
-# Catalogs of older versions
-
-
-def kept_by_an_older_version(tmp_path: Path, catalog: Catalog, *entries: Entry) -> None:
-    """As a catalog is brought up to date that has no spellings."""
-    with closing(PageStore(tmp_path / "pages")) as pages:
-        catalog.write([(entry, pages.append(entry)) for entry in entries])
-    forget_spellings(catalog)
-
-
-def forget_spellings(catalog: Catalog) -> None:
-    catalog._db.execute("UPDATE urls SET spelling = NULL")
-    catalog._db.execute("INSERT INTO meta VALUES ('unspelled', '1')")
-
-
-def test_how_older_documents_were_fetched_comes_from_their_records(catalog: Catalog, tmp_path: Path) -> None:
-    kept_by_an_older_version(tmp_path, catalog, page(A, 1, "a"), spelled(page(DOCS, 1, "b"), INDEX))
-
-    learn_spellings(tmp_path)
-
-    assert catalog.urls.spellings([1, 2]) == {number_of(catalog, DOCS): INDEX}
-    assert not catalog.lacks_spellings
-
-
-def test_the_record_of_a_document_checked_since_is_not_asked(catalog: Catalog, tmp_path: Path) -> None:
-    kept_by_an_older_version(tmp_path, catalog, spelled(page(DOCS, 1, "b"), INDEX))
-    write(catalog, page(DOCS, 2, "b"))
-
-    learn_spellings(tmp_path)
-
-    assert catalog.urls.spellings([1]) == {}
-
-
-def test_a_record_that_cannot_be_read_costs_only_its_spelling(catalog: Catalog, tmp_path: Path) -> None:
-    kept_by_an_older_version(tmp_path, catalog, spelled(page(DOCS, 1, "b"), INDEX))
-    for path in (tmp_path / "pages").iterdir():
-        path.write_bytes(b"no WARC file" * 1000)
-
-    learn_spellings(tmp_path)
-
-    assert (spelling(catalog), catalog.lacks_spellings) == (None, False)
-
-
-def test_the_record_of_another_url_is_not_believed(catalog: Catalog, tmp_path: Path) -> None:
-    kept_by_an_older_version(tmp_path, catalog, spelled(page(DOCS, 1, "b"), "http://b.test/"))
-
-    learn_spellings(tmp_path)
-
-    assert spelling(catalog) is None
-
-
-def test_a_new_catalog_lacks_no_spellings(catalog: Catalog) -> None:
-    assert not catalog.lacks_spellings
-
-
 # Real crawls
 
 
@@ -181,24 +124,6 @@ def test_a_page_stays_that_is_not_there_by_its_canonical_url(
         assert after.documents() == {f"{living.site.url}/", f"{living.site.url}/docs/"}
         assert sorted(living.asked) == ["", "docs/index.html"]
     assert after.frontier["states"]["reasons"]["document"] == 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("reindexed", [True, False])
-def test_reindex_and_checks_bring_the_spellings_of_an_older_version(
-    tmp_path: Path, living: LivingSite, reindexed: bool
-) -> None:
-    once(tmp_path, living)
-    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-        forget_spellings(catalog)
-
-    if reindexed:
-        assert command("reindex", folder=tmp_path).status == 0
-        with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-            assert not catalog.lacks_spellings
-    once(tmp_path, living, "-a", "refresh=once")
-
-    assert sorted(living.asked) == ["", "docs/index.html"]
 
 
 def let_in_again(folder: Path, url: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -302,12 +302,6 @@ FEED_EXPORT_ENCODING = "utf-8"
 
 # ---- What is checked
 
-# What was a setting once, and what holds now.
-REMOVED = {
-    "FRONTIER_DEATHS": "a URL is set aside if two workers died that held it alone, and tried again later",
-    "FRONTIER_SLOW": "a download that takes 3 seconds is slow",
-    "SERVE_SCRAPYD_PROJECT": "the project is called webcrawler in a Scrapyd, too",
-}
 WORDS = {  # of settings that are lists
     "PROTOCOLS": {"http", "https", "ftp", "gopher"},
     "DOCUMENT_TYPES": {"pdf", "doc", "docx", "odt", "rtf", "epub", "markdown", "text"},
@@ -395,20 +389,10 @@ def is_as_not_set(option: str) -> bool:
     return name in SETTINGS and "=" in option and not value and not SETTINGS[name].may_be_empty
 
 
-def removed(settings: Container[object]) -> list[str]:
-    """Return one line for each name that is set, here or in the environment, and no longer does anything."""
-    return [
-        f"{name} is not a setting any more: {instead}"
-        for name, instead in REMOVED.items()
-        if name in settings or name in os.environ
-    ]
-
-
 def unknown(settings: Iterable[str]) -> str:
     """Say of the first setting that begins like one of ours and is none which is meant; "" without any."""
-    known = {*SETTINGS, *REMOVED}
     for name in settings:
-        if name.startswith("FRONTIER_") and name not in known:
+        if name.startswith("FRONTIER_") and name not in SETTINGS:
             return f"there is no setting {name}; is {get_close_matches(name, SETTINGS, 1, 0)[0]} meant?"
     return ""
 

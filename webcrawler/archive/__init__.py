@@ -9,7 +9,6 @@ from webcrawler.archive.history import RECALLED, recall, take_in
 from webcrawler.archive.learnt import Learnt, go_on, remember
 from webcrawler.archive.purge import purge
 from webcrawler.archive.rebuild import rebuild
-from webcrawler.archive.spellings import learn_spellings
 from webcrawler.archive.whole import refuse_lost_records
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "discard_finds",
     "discard_left_over",
     "go_on",
-    "learn_spellings",
     "purge",
     "rebuild",
     "recall",

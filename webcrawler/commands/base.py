@@ -23,7 +23,7 @@ from scrapy.settings import Settings
 
 from webcrawler.commands._program import as_typed, is_used
 from webcrawler.errors import BadInput, WebcrawlerError
-from webcrawler.settings import complaint, folders, is_as_not_set, removed
+from webcrawler.settings import complaint, folders, is_as_not_set
 
 if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.archive.catalog import Catalog
@@ -103,11 +103,9 @@ class Command(ScrapyCommand):
         for stream in (sys.stdout, sys.stderr):  # what a terminal cannot show is escaped
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
-        for line in removed(self.project):
-            print(f"warning: {line}", file=sys.stderr)
         try:
             if why := complaint("INDEX_ENGINE", self.project.get("INDEX_ENGINE", "whoosh")):
-                raise BadInput(f"{why}; after tantivy, `scrapy reindex` builds the index anew")
+                raise BadInput(why)
             partitions = self.project.get("FRONTIER_PARTITIONS", 0)
             why = complaint("CRAWL_DIR", self.crawl_dir) or complaint("FRONTIER_PARTITIONS", partitions)
             if why and not self.reads_several:

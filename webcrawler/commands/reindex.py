@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 
-from webcrawler.archive import learn_spellings
-from webcrawler.archive.catalog import Catalog
 from webcrawler.commands.base import Command, printable, progress_bars
 from webcrawler.index import reindex
 from webcrawler.search.vocabulary import remake
@@ -16,11 +14,10 @@ class Reindex(Command):
     summary = "Rebuild the index and the vocabulary from the catalog"
     details = (
         "Builds a new index from all changes in the catalog. Searches use the old index until the new "
-        "one is complete. A catalog of an older version is upgraded first."
+        "one is complete."
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        Catalog(self.catalog_file).close()  # opened for writing, it is upgraded if it is of an older version
         with self.interruptible(lambda: "what was not finished is left as it was"):
             with progress_bars() as progress:
                 print(f"rebuilding the index in {printable(str(self.crawl_dir))} …", file=sys.stderr)
@@ -30,7 +27,6 @@ class Reindex(Command):
                     if applied == last:
                         progress("anchors", 0, None)
 
-                learn_spellings(self.crawl_dir, progress)
                 reindex(self.crawl_dir, show)
                 progress("words", 0, None)
                 remake(self.crawl_dir)

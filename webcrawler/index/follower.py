@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from webcrawler import pace
-from webcrawler.archive.catalog import SEARCHED, Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.background import (
     FOLLOWER,
     MayEnd,
@@ -39,7 +39,7 @@ def _never() -> bool:
 
 def lag(crawl_dir: Path) -> int:
     """Return how many changes of the catalog the index has not applied yet."""
-    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True, oldest=SEARCHED)) as catalog:
+    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         last, applied = catalog.last_seq(), WhooshEngine.applied_in(crawl_dir)[0]
     return last - applied if applied <= last else last
 
@@ -61,7 +61,7 @@ def follow(
             return False
         sys.audit("webcrawler.index.locked")
         if is_outdated(crawl_dir / "index"):
-            _log.warning("the index was made by an older version, which answers until it is rebuilt")
+            _log.warning("the index was made by another version, and is built anew")
             wait_for(lambda: _rebuild(crawl_dir, stopped=stopped), crawl_dir, stopped)
         recorder = Recorder()
         with recorder.keep(crawl_dir, "follower"):

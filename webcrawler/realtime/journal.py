@@ -261,11 +261,6 @@ def _read(crawl_dir: Path, job: str) -> Journal | None:
         found = json.loads(_path(crawl_dir, job, "json").read_text("utf-8"))
     except (OSError, ValueError):
         return None
-    if isinstance(found, dict):
-        found = {"agent": "", "reported": False} | found  # of older versions
-    if isinstance(found, dict) and "keep" not in found:  # of an older version, which kept everything
-        found |= {"keep": "yes", "kept": found.get("fetched", 0)}
-        found["hits"] = [hit | {"kept": True} for hit in found.get("hits", ())]
     is_one = isinstance(found, dict) and found.keys() >= Journal.__annotations__.keys()
     return cast(Journal, found) if is_one else None
 

@@ -203,10 +203,7 @@ class Collection:
             self.schedule.weights[there] = importance(ranks.of(self.numbers[there]))
 
     def _compare(self) -> None:
-        """Hold what the history says against the documents that are there.
-
-        An older version's history has no numbers; a server that is blocked loses documents without a fetch.
-        """
+        """Hold the history against the documents that are there: a blocked server loses its own at once."""
         there = self._catalog.checks.documents()
         new = there[self.places(there["number"]) < 0]
         self._add(new["number"], new["server"], new["checked"])

@@ -55,7 +55,7 @@ def backup(crawl_dir: Path, into: Path, look: Path | None, progress: Progress) -
         for name in (CATALOG, QUERIES):
             if (crawl_dir / name).exists():
                 snapshot(crawl_dir / name, aside / name, partial(progress, name))
-        with closing(Catalog(aside / CATALOG, readonly=True, oldest=1)) as catalog:
+        with closing(Catalog(aside / CATALOG, readonly=True)) as catalog:
             catalog.refuse_damaged()
             names = [place.file for place, _ in catalog.known_places(newest=True)]
             new = _append_pages(crawl_dir / "pages", into / "pages", names, progress)

@@ -86,11 +86,6 @@ class Engine:
         return self._reading.generation if self._reading else None
 
     @property
-    def is_outdated(self) -> bool:
-        """Was the index built by an older version?"""
-        return self._live.is_outdated
-
-    @property
     def lexicon(self) -> Lexicon:
         """How the words of a query are looked up in the commit whose `generation` was read last."""
         reading = self._reading

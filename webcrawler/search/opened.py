@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.archive.catalog import SEARCHED, Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.linkgraph import farms, stored
 from webcrawler.records import Text
@@ -182,7 +182,7 @@ def found_in(known: NDArray[np.int64], values: NDArray[N], numbers: NDArray[np.i
 
 def _catalog(path: Path, job: str) -> Catalog:
     try:
-        return Catalog(path, readonly=True, job=job, oldest=SEARCHED)
+        return Catalog(path, readonly=True, job=job)
     except BadInput as error:  # not the fault of the person who searches
         raise Unavailable(str(error)) from error
 

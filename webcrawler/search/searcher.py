@@ -293,8 +293,6 @@ class Searcher:
         yield from query.notes
         for word in query.dashed[:3]:
             yield f"{word.spelled} was read as {'an option' if word.is_option else 'a word to leave out'}"
-        if self._engine.is_outdated:
-            yield "the index was built by an older version: `scrapy reindex` builds it anew"
         if answer.missing and len(query.terms) > 1:
             yield f"no page has {', '.join(answer.missing[:5])}"
         if answer.partial:

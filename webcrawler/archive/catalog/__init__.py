@@ -5,7 +5,7 @@ Documents, the history of fetches, links, texts, and the changes that views foll
 
 from webcrawler.archive.catalog._blocks import LEAST_PAGES, NO_REPEATS, SAMPLED, Repeats
 from webcrawler.archive.catalog._checks import Due, Known, Told
-from webcrawler.archive.catalog._database import SEARCHED, compact, snapshot, take_place
+from webcrawler.archive.catalog._database import compact, snapshot, take_place
 from webcrawler.archive.catalog._links import NOT_FETCHED, LinkRow, Outlink
 from webcrawler.archive.catalog._rows import GONE, REFUSING, PastFetch, Verdict
 from webcrawler.archive.catalog._signs import KnownSitemap
@@ -20,7 +20,6 @@ __all__ = [
     "NO_REPEATS",
     "REFUSING",
     "SAMPLED",
-    "SEARCHED",
     "Catalog",
     "Due",
     "Known",

@@ -32,14 +32,9 @@ class Blocks:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        # Not in a catalog of an older version, which searches read.
-        known = db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'blocks'")
-        self._are_kept = known.fetchone() is not None
 
     def repeats(self, server: str) -> Repeats:
         """Return what repeats over a server's pages; pages that repeat others do not count. Takes 1 ms."""
-        if not self._are_kept:
-            return NO_REPEATS
         pages, counts = 0, Counter[int]()
         for (packed,) in self._db.execute(f"SELECT b.digests {SAMPLE}", (server,)):
             pages += 1

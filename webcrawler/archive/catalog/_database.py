@@ -1,4 +1,4 @@
-"""The SQLite file: opening it, migrations, transactions, inserting many rows at once."""
+"""The SQLite file: opening it, transactions, inserting many rows at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
@@ -33,16 +32,16 @@ IntArray: TypeAlias = "NDArray[numpy.int64]"
 
 URL = "FROM urls u JOIN servers s ON s.number = u.server"  # s.name || u.path is the canonical URL
 SPELLED = "coalesce(u.spelling, s.name || u.path)"  # the URL as it is fetched
-# Of documents and of links: not of finds, which are no part of the collection (migration-006.sql).
+# Of documents and of links: not of finds, which are no part of the collection.
 COLLECTED = "number NOT IN (SELECT number FROM finds)"
 LINKED = "source NOT IN (SELECT number FROM finds)"
-SEARCHED = 12  # the last migration that searches need: they do without tables of later ones, as `Blocks` does
+VERSION = 13  # of schema.sql
+REBUILD = "`scrapy rebuild` makes a new one from the WARC files"
 BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
 WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
 LOG_PAGES = 4000  # 16 MB: what several batches change goes from the log to the file once
-STEPS = 100_000  # of SQLite's virtual machine, some milliseconds
 COPIED_PAGES = 4000  # of the file between two reports of progress, 16 MB
 logger = logging.getLogger(__name__)
 
@@ -69,14 +68,11 @@ def run(
     return cursor
 
 
-def connect(path: Path, readonly: bool, oldest: int = 0) -> sqlite3.Connection:
-    """Open a catalog with the newest tables; not for two threads at the same time.
+def connect(path: Path, readonly: bool) -> sqlite3.Connection:
+    """Open a catalog, or make one; not for two threads at the same time.
 
-    Args:
-        oldest: the number of the last migration that a reader needs; 0: all.
     Raises:
-        BadInput: it is missing or older than that (readonly), no catalog, newer than this program, or cannot
-            be written.
+        BadInput: it is missing (readonly), no catalog, of another version, or cannot be written.
     """
     try:
         if not readonly:
@@ -85,7 +81,7 @@ def connect(path: Path, readonly: bool, oldest: int = 0) -> sqlite3.Connection:
             raise BadInput(f"There is no catalog at {path}: crawl something first.")
         # While another process opens or recovers the file SQLite does not wait by itself.
         return retry(
-            lambda: _prepared(path, readonly, oldest),
+            lambda: _prepared(path, readonly),
             seconds=BUSY_SECONDS,
             pause=0.1,
             longest_pause=pace.CATALOG_WAIT_SECONDS,
@@ -109,7 +105,7 @@ def _lack(folder: Path) -> str:
     return ""
 
 
-def _prepared(path: Path, readonly: bool, oldest: int) -> sqlite3.Connection:
+def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
     patience = BUSY_SECONDS if readonly else pace.CATALOG_WAIT_SECONDS  # writers log whom they wait for
     mode = "mode=rwc" if not readonly else "immutable=1" if _is_at_rest(path) else "mode=ro"
     uri = f"{path.absolute().as_uri()}?{mode}"
@@ -119,7 +115,7 @@ def _prepared(path: Path, readonly: bool, oldest: int) -> sqlite3.Connection:
         writing = ["journal_mode = WAL", "synchronous = FULL", f"wal_autocheckpoint = {LOG_PAGES}"]
         for pragma in pragmas if readonly else [*pragmas, *writing]:
             db.execute(f"PRAGMA {pragma}")
-        _migrate(db, path, readonly, oldest)
+        _prepare(db, path, readonly)
     except BaseException:
         db.close()
         raise
@@ -132,44 +128,16 @@ def _is_at_rest(path: Path) -> bool:
     return not is_ours and not path.with_name(f"{path.name}-wal").exists()
 
 
-def _migrate(db: sqlite3.Connection, path: Path, readonly: bool, oldest: int) -> None:
-    folder = files("webcrawler.archive.catalog").joinpath("sql")
-    migrations = sorted(file.name for file in folder.iterdir() if file.name.startswith("migration-"))
-    newest = len(migrations)
-    no_catalog = f"{path} is not a catalog: CRAWL_DIR names the folder that has one."
-    if _version(db) < newest and not readonly:
+def _prepare(db: sqlite3.Connection, path: Path, readonly: bool) -> None:
+    if not _version(db) and not readonly:
         with transaction(db):  # of several processes that open a new file, one does it
-            if not _version(db) and db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                raise BadInput(no_catalog)
-            with _saying(db, f"bringing the catalog {path} up to date"):
-                for number, name in enumerate(migrations[_version(db) :], _version(db) + 1):
-                    run(db, name)
-                    db.execute(f"PRAGMA user_version = {number}")
+            if not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                run(db, "schema.sql")
+                db.execute(f"PRAGMA user_version = {VERSION}")
     if not _version(db):
-        raise BadInput(no_catalog)
-    if _version(db) > newest:
-        raise BadInput(f"The catalog {path} was made by a newer version of this program: use that one.")
-    if _version(db) < (oldest or newest):
-        older = "was made by an older version: `scrapy reindex` brings it up to date."
-        raise BadInput(f"The catalog {path} {older}")
-
-
-@contextmanager
-def _saying(db: sqlite3.Connection, what: str) -> Iterator[None]:
-    """Log what statements are doing for more than ten seconds, and again every ten seconds."""
-    started = told = time.monotonic()
-
-    def tell() -> None:
-        nonlocal told
-        if time.monotonic() - told >= pace.CATALOG_WAIT_SECONDS:
-            told = time.monotonic()
-            logger.warning("%s: %.0f s so far; it is as before if this is interrupted", what, told - started)
-
-    db.set_progress_handler(tell, STEPS)
-    try:
-        yield
-    finally:
-        db.set_progress_handler(None, 0)
+        raise BadInput(f"{path} is not a catalog: CRAWL_DIR names the folder that has one.")
+    if _version(db) != VERSION:
+        raise BadInput(f"The catalog {path} is of another version of this program: {REBUILD}.")
 
 
 def _version(db: sqlite3.Connection) -> int:

@@ -19,7 +19,6 @@ from webcrawler.urls import MAX_LENGTH, is_probe
 ZLIB_LEVEL = 1
 # By the first byte of a string in msgpack: how many bytes hold its length. Others are below 32 bytes long.
 _WIDTHS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
-OF_OLD_TEXTS = 6  # fields of a text as it was packed before it had a language and sections
 _BODY = 7  # its place among the fields of a packed text; emphasis follows, then what old ones lack
 
 DOCUMENT = frozenset({"document", "duplicate", "noindex"})
@@ -194,8 +193,7 @@ def pack(text: Text) -> bytes:
 
 
 def unpack(packed: bytes) -> Text:
-    said = msgpack.unpackb(zlib.decompress(packed), use_list=False)
-    return _text(said if len(said) > OF_OLD_TEXTS else ("", (), (), *said))
+    return _text(msgpack.unpackb(zlib.decompress(packed), use_list=False))
 
 
 def unpack_beginning(packed: bytes, most_bytes: int) -> Text:
@@ -203,7 +201,8 @@ def unpack_beginning(packed: bytes, most_bytes: int) -> Text:
     unzip, unpacker = zlib.decompressobj(), msgpack.Unpacker(use_list=False)
     data = unzip.decompress(packed, most_bytes)
     unpacker.feed(data)
-    said: list[Any] = ["", (), ()] if unpacker.read_array_header() == OF_OLD_TEXTS else []
+    unpacker.read_array_header()
+    said: list[Any] = []
     end = unpacker.tell()
     while len(said) <= _BODY:
         try:

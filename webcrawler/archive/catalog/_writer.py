@@ -121,16 +121,6 @@ class Writer:
             insert_many(self._db, "INSERT INTO moved", list(moved.items()))
             run(self._db, "move-places.sql", old=old, new=new)
 
-    def spell(self, spellings: Mapping[int, str], is_last: bool) -> None:
-        """As `Catalog.spell`."""
-        with transaction(self._db):
-            self._db.executemany(
-                "UPDATE urls SET spelling = ? WHERE number = ? AND spelling IS NULL",
-                [(spelling, number) for number, spelling in spellings.items()],
-            )
-            if is_last:
-                self._db.execute("DELETE FROM meta WHERE key = 'unspelled'")
-
     def forget(self, named: Patterns) -> None:
         """As `Catalog.forget`."""
         with transaction(self._db):

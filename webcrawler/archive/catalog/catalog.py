@@ -60,7 +60,6 @@ class Catalog:
     Args:
         job: name of a search of the web. Documents that it is the first to bring are its finds, which are
             no part of the collection: nobody else sees them, and nothing counts them.
-        oldest: SEARCHED for a reader that needs no more than searches do, of which an older version is read.
         limits: when a check removes a document, where it is not as `LIMITS` says.
     Raises:
         BadInput: the file is missing (readonly), is not a catalog, or cannot be written.
@@ -72,9 +71,8 @@ class Catalog:
         readonly: bool = False,
         job: str = "",
         limits: Mapping[str, float] = NO_LIMITS,
-        oldest: int = 0,
     ) -> None:
-        self._db, self._job = connect(path, readonly, oldest), job
+        self._db, self._job = connect(path, readonly), job
         self.urls, self.links = Urls(self._db), LinkGraph(self._db, job)
         self.anchors, self.fetches = Anchors(self._db), Fetches(self._db, job)
         self.signs, self.checks, self.blocks = Signs(self._db), Checks(self._db), Blocks(self._db)
@@ -139,27 +137,6 @@ class Catalog:
         Reads the whole history. Raises as `write`.
         """
         self._for_writing.move_places(old, new, moved)
-
-    @property
-    def lacks_spellings(self) -> bool:
-        """Was it made by an older version, and has nobody told since how its documents were fetched?"""
-        return bool(self._one("SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'unspelled')")[0])
-
-    def spell(self, spellings: Mapping[int, str], is_last: bool = False) -> None:
-        """Say how URLs of which that is not known were fetched, by page number. Raises as `write`.
-
-        Args:
-            is_last: those of all documents have been said.
-        """
-        self._for_writing.spell(spellings, is_last)
-
-    def places(self, after: int, limit: int) -> list[tuple[int, Place]]:
-        """Where the records of the next documents stand that were never checked, by ascending page number."""
-        query = """
-            SELECT number, file, "offset" FROM documents
-            WHERE number > ? AND file IS NOT NULL AND coalesce(checked, fetched) = fetched
-            ORDER BY number LIMIT ?"""
-        return [(number, Place(*place)) for number, *place in self._db.execute(query, (after, limit))]
 
     def known_places(self, newest: bool = False) -> Iterator[tuple[Place, bytes | None]]:
         """Where all records stand that it knows, by file and offset, and the digests of their bodies.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import Any
 
@@ -10,9 +9,7 @@ from scrapy.settings import BaseSettings
 
 from webcrawler.connection import remote
 from webcrawler.errors import BadInput
-from webcrawler.settings import SETTINGS, complaint, removed, unknown
-
-logger = logging.getLogger(__name__)
+from webcrawler.settings import SETTINGS, complaint, unknown
 
 # Settings of Scrapy that say the same.
 SCRAPY_NAMES = {
@@ -38,8 +35,6 @@ def options(settings: BaseSettings, spider: str) -> BaseSettings:
     """
     if why := unknown(settings):
         raise BadInput(why)
-    for line in removed(settings):
-        logger.warning("%s", line)
     found: dict[str, Any] = {}
     for name in SETTINGS:
         value = _value(settings, name)

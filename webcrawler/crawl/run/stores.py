@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler import connection, pace, urls
-from webcrawler.archive import RECALLED, Batch, Learnt, Settled, go_on, learn_spellings, recall, remember
+from webcrawler.archive import RECALLED, Batch, Learnt, Settled, go_on, recall, remember
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.background import hold_crawl, hold_start, lower_priority
@@ -208,8 +208,6 @@ class Stores:
                 lambda catalog: sum(not scope.is_outside(url) for url in catalog.checks.left(since))
             )
 
-        if self._job.refresh != "no":
-            learn_spellings(self._folder)
         checks.begin(self.frontier, self._job.refresh, left)
 
     def _guard_addresses(self) -> GuardedResolver:

@@ -41,9 +41,7 @@ _THEIRS = {
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        if name in _OURS and (module == FACE or module.startswith(f"{FACE}.")):
-            return super().find_class(FACE, name)  # up to 93d953f, files name the module that defined it
-        if (module, name) in _THEIRS:
+        if (name in _OURS and module == FACE) or (module, name) in _THEIRS:
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"{module}.{name} is not part of an index")
 

@@ -13,10 +13,9 @@ from whoosh.fields import Schema
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
 from webcrawler.index.whoosh.files import MappedSegment, SafeStorage, load, loads
-from webcrawler.index.whoosh.schema import OLDEST, VERSION, early_of
+from webcrawler.index.whoosh.schema import VERSION, early_of
 
 NAME = "MAIN"
-OTHER_ENGINE = "it was made by tantivy, which is no longer supported"
 VIEWS = ("index", "anchors")
 _FORMAT = (4, 8, 4, -12345, -111)  # bytes of int, long and float, order of bytes, version of Whoosh's file
 _TRIES = 10  # a commit removes the files of the one before, maybe between listing and opening them
@@ -49,7 +48,7 @@ def open_index(folder: Path, catalog: str, make_schema: Callable[[], Schema]) ->
         return _checked(folder, catalog)
     except EmptyIndexError:
         if any(folder.iterdir()):
-            _throw_away(folder, ValueError(OTHER_ENGINE))
+            _throw_away(folder, ValueError("it is none of ours"))
     except Exception as damage:  # a torn file raises nearly anything out of pickle and struct
         if isinstance(damage, OSError) and not isinstance(damage, FileNotFoundError):
             raise  # no rights, no descriptors: the index is not to blame
@@ -146,23 +145,16 @@ def indexed_documents(folder: Path) -> int:
 
 
 def is_outdated(folder: Path) -> bool:
-    """Tell whether searches can read it, but it was made by an older version."""
+    """Tell whether another version made it, so that it has to be built anew."""
     try:
-        return bool(OLDEST <= read_toc(folder).schema.version < VERSION)
+        return bool(read_toc(folder).schema.version != VERSION)
     except Exception:  # none yet, or damaged
         return False
-
-
-def is_of_other_engine(folder: Path) -> bool:
-    """Tell whether tantivy, the second engine of earlier versions, made it."""
-    return (folder / "meta.json").exists()
 
 
 def exchange(built: Path, folder: Path) -> None:
     """Put the segments built aside in place of the folder's, in one step: searchers see old or new."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    if is_of_other_engine(folder):
-        _throw_away(folder, ValueError(OTHER_ENGINE))
     new, storage = read_toc(built), SafeStorage(str(folder))
     for segment in new.segments:
         for name in segment.list_files(SafeStorage(str(built))):

@@ -13,14 +13,12 @@ from webcrawler.errors import Unavailable
 from webcrawler.index.whoosh.files import SafeStorage
 from webcrawler.index.whoosh.folder import (
     NAME,
-    OTHER_ENGINE,
     check_segments,
-    is_of_other_engine,
     read_again,
     read_toc,
 )
 from webcrawler.index.whoosh.reader import Reading
-from webcrawler.index.whoosh.schema import OLDEST, VERSION
+from webcrawler.index.whoosh.schema import VERSION
 
 _SETTLED_SECONDS = 1.0  # no clock of a file system is coarser
 
@@ -39,11 +37,6 @@ class Live:
     def catalog(self) -> str:
         """The identity of the catalog that the reading's index follows."""
         return self._index.catalog
-
-    @property
-    def is_outdated(self) -> bool:
-        """Was the reading's index built by an older version, with other fields or terms?"""
-        return self._index.version < VERSION
 
     def reading(self) -> Reading | None:
         """Return the newest commits that can be read; None where nothing is indexed.
@@ -91,7 +84,6 @@ class _LiveIndex:
         self._reader: IndexReader | None = None
         self.shows: object = None  # the commit that the reader shows
         self.catalog = ""  # the identity of the one it follows
-        self.version = VERSION  # of its fields and terms
         self._seen: tuple[int, int] | None = None  # inode and time of the folder when it was last read
 
     def reader(self) -> IndexReader | None:
@@ -105,8 +97,6 @@ class _LiveIndex:
             read_again(self._refresh, EmptyIndexError)
         except EmptyIndexError:
             self._reader = None
-            if is_of_other_engine(self._folder):
-                raise self._unavailable(OTHER_ENGINE) from None
         except Exception as error:  # a damaged file ends in any exception: Whoosh unpickles what it finds
             if self._reader is None:
                 if isinstance(error, Unavailable):
@@ -124,7 +114,7 @@ class _LiveIndex:
             return  # a commit would have changed the folder
         self._seen = None
         toc, storage = read_toc(self._folder), SafeStorage(str(self._folder))
-        if not OLDEST <= toc.schema.version <= VERSION:
+        if toc.schema.version != VERSION:
             raise Unavailable(
                 f"the index {self._folder} was made by another version: `scrapy reindex` builds it anew"
             )
@@ -133,7 +123,7 @@ class _LiveIndex:
         if self._reader is None or newest != self.shows:
             check_segments(toc, self._folder)
             self._reader = FileIndex._reader(storage, toc.schema, toc.segments, toc.generation)
-            self.shows, self.catalog, self.version = newest, toc.schema.catalog, toc.schema.version
+            self.shows, self.catalog = newest, toc.schema.catalog
         if is_settled:
             self._seen = seen
 

@@ -25,7 +25,6 @@ from webcrawler.records import Document, Text
 from webcrawler.text import content, terms
 
 VERSION = 11  # of fields, analysis and hit lists together; another one in a folder means: follow again
-OLDEST = 2  # that searches can read meanwhile
 
 
 class Anchored(NamedTuple):
@@ -137,7 +136,7 @@ def _marked(schema: Schema) -> Schema:
 
 def early_of(schema: Schema) -> tuple[int, int] | None:
     """Return after which change, and up to which, a commit has those whose turn has not come; None: none."""
-    found: tuple[int, int] | None = getattr(schema, "early", None)  # older versions have none
+    found: tuple[int, int] | None = getattr(schema, "early", None)
     return found
 
 
