@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,9 +21,11 @@ from inprocess import command
 from localweb import Answer, Route, Site, copy_at_rest, crawl, page, redirect, robots, scrapy, sites
 from waiting import until
 
+from webcrawler import pace
 from webcrawler.archive.catalog import Catalog, take_place
 from webcrawler.archive.pages._members import members
 from webcrawler.background import hold_crawl
+from webcrawler.errors import Unavailable
 from webcrawler.search import Searcher
 
 WITH_INDEX = json.dumps(
@@ -267,6 +270,35 @@ def test_a_catalog_takes_the_place_of_another_with_all_that_is_in_its_log(tmp_pa
 
     with closing(sqlite3.connect(tmp_path / "old" / "catalog.sqlite")) as db:
         assert db.execute("SELECT value FROM meta WHERE key = 'word'").fetchone() == ("kept",)
+
+
+def test_a_catalog_is_replaced_when_who_reads_it_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("new", "old"):
+        Catalog(tmp_path / name).close()
+        with closing(sqlite3.connect(tmp_path / name)) as db:
+            db.execute("INSERT INTO meta VALUES ('word', ?)", (name,))
+            db.commit()
+    reader = Catalog(tmp_path / "old", readonly=True)
+    monkeypatch.setattr(time, "sleep", lambda _: reader.close())  # while the next try is waited for
+
+    take_place(tmp_path / "new", tmp_path / "old")
+
+    with closing(sqlite3.connect(tmp_path / "old")) as db:
+        assert db.execute("SELECT value FROM meta WHERE key = 'word'").fetchone() == ("new",)
+
+
+def test_a_catalog_is_not_replaced_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "CATALOG_WAIT_SECONDS", 0.01)
+    for name in ("new", "old"):
+        Catalog(tmp_path / name).close()
+
+    with (
+        closing(Catalog(tmp_path / "old", readonly=True)),
+        pytest.raises(Unavailable, match=r"database is locked.*end `scrapy serve`"),
+    ):
+        take_place(tmp_path / "new", tmp_path / "old")
 
 
 def test_without_warc_files_it_says_so(tmp_path: Path, run: Run) -> None:

@@ -222,13 +222,26 @@ def take_place(new: Path, old: Path) -> None:
 
 
 def _end_log(path: Path) -> None:
-    """Have all of a catalog in one file: the log beside it would stay behind, or be taken for another's."""
-    try:
+    """Have all of a catalog in one file: the log beside it would stay behind, or be taken for another's.
+
+    Who reads it for a moment, as `scrapy serve` does for each page, is waited for.
+    """
+
+    def end() -> None:
         with closing(sqlite3.connect(path, BUSY_SECONDS, isolation_level=None)) as db:
-            db.execute("PRAGMA journal_mode = DELETE")
+            db.execute("PRAGMA journal_mode = DELETE")  # does not wait by itself
+
+    try:
+        retry(
+            end,
+            seconds=pace.CATALOG_WAIT_SECONDS,
+            pause=0.1,
+            is_passing=_is_busy,
+            on_failure=lambda error: logger.warning("waiting to replace the catalog: %s", error),
+        )
     except sqlite3.OperationalError as error:
         raise Unavailable(
-            "The catalog cannot be replaced while it is read: end `scrapy serve`, then try again."
+            f"The catalog cannot be replaced ({error}): end `scrapy serve` if it runs, then try again."
         ) from error
 
 
