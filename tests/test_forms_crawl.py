@@ -252,7 +252,7 @@ def test_check_that_is_not_due_does_not_wait(frontier: Frontier) -> None:
     assert inspect.waiting(frontier, "http://a.example") == 0
 
 
-@pytest.mark.deep("bench/forms.py measures it; the tests above have its rules on smaller forms")
+@pytest.mark.deep("its figures stand in the docs; the tests above have its rules on smaller forms")
 @pytest.mark.timeout(3600)
 def test_of_five_thousand_records_too(tmp_path: Path) -> None:
     some = library(5000)

@@ -1,4 +1,4 @@
-"""Any text from a user gives an answer: a small part of bench/queries.py."""
+"""Any text from a user gives an answer: odd ones by hand, and fuzzed ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from small_web import Page, make_crawl
 from webcrawler.search import Results, Searcher
 from webcrawler.search.rankings import RANKINGS
 
-ODD = run_path(str(Path(__file__).parent.parent / "bench" / "oddqueries.py"))
+ODD = run_path(str(Path(__file__).with_name("oddqueries.py")))
 WORDS = [f"{first}{vowel}{last}" for first in "bdgklmnprst" for vowel in "aeiou" for last in "mn"]
 HOSTS = ["a.test", "b.test:8080"]
 WORST = ODD["worst_queries"](WORDS, HOSTS)

@@ -5,7 +5,7 @@ adaptive policy, for sites that show a limited number of results.
 Departs from their estimates: records that many queries have brought are not like those that none has brought.
 A word's share of the unseen records is that among the records seen, where one that n queries have brought
 counts REPEATED^(n - 1): nearly the records that were brought once, by which Good 1953, "The Population
-Frequencies of Species", estimates what is unseen. bench/forms.py compares both.
+Frequencies of Species", estimates what is unseen.
 """
 
 from __future__ import annotations
