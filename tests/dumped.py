@@ -16,7 +16,7 @@ TABLES = {
         canonical, missing_since, failing_since, {URL.format("t.duplicate_of")},
         {URL.format("t.near_duplicate_of")}, file, "offset" FROM documents t""",
     "fetches": f"""SELECT {URL.format("t.number")}, fetched, status, state, reason, retry, tries, found,
-        seconds, digest, error, file, "offset", token, changed, since, modified, audit,
+        seconds, digest, error, file, "offset", token, changed, since, audit,
         conditional FROM fetches t""",
     "links": f"SELECT {URL.format('t.source')}, {URL.format('t.target')}, anchor, rel FROM links t",
     "texts": f"SELECT {URL.format('t.number')}, packed FROM texts t",

@@ -81,7 +81,7 @@ def test_the_server_that_loses_most_is_named_first(catalog: Catalog, tmp_path: P
     assert [one["server"] for one in servers] == ["http://b.test", "https://c.test:8080", "http://a.test"]
     assert [one["documents"] for one in servers] == [1, 1, 2]
     assert [one["share"] for one in servers] == pytest.approx([0.5, 0.75**0.5, 1.0], abs=1e-4)
-    assert {one["last_modified"] for one in servers} == {"not known yet"}
+    assert {one["sitemaps"] for one in servers} == {"not known yet"}
     assert len(told(catalog, tmp_path, most=1)["servers"]) == 1
 
 

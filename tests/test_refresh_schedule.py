@@ -14,7 +14,7 @@ from webcrawler.errors import BadInput
 from webcrawler.refresh import POLICIES, Schedule, current
 from webcrawler.refresh.belief import Gamma
 from webcrawler.refresh.estimate import Calibration
-from webcrawler.refresh.signs import NEWER, SAME, Dates, Signs
+from webcrawler.refresh.signs import NEWER, SAME, Signs
 
 Check = tuple[int, float, int]  # page, at, changed
 
@@ -32,9 +32,9 @@ def believing(pages: int) -> Schedule:
     return made
 
 
-def see(made: Schedule, *checks: Check, modified: float = np.nan) -> None:
+def see(made: Schedule, *checks: Check) -> None:
     pages, at, changed = (np.array(column) for column in zip(*checks, strict=True))
-    made.see(pages, at.astype(float), changed, np.full(len(pages), modified))
+    made.see(pages, at.astype(float), changed)
 
 
 def belief(made: Schedule, page: int = 0) -> list[float]:
@@ -169,38 +169,6 @@ def test_prior_recovers_the_distribution_of_rates() -> None:
 
     assert made.beliefs.prior_a[0] == pytest.approx(2, rel=0.2)
     assert made.beliefs.prior_b[0] == pytest.approx(20, rel=0.2)
-
-
-def test_last_modified_is_believed_after_five_agreements_and_until_contradicted() -> None:
-    dates, server = Dates(), np.zeros(1, int)
-    dates.add(server)
-
-    def ages(changed: bool, modified: float) -> float:
-        return float(dates.ages(server, np.array([10.0]), np.array([changed]), np.array([modified]))[0])
-
-    assert np.isnan([ages(True, 3.0) for _ in range(5)]).all()
-    assert ages(True, 3.0) == 3.0
-    assert np.isnan(ages(True, 11.0))  # changed since the last check, dated before it
-    assert np.isnan(ages(True, 3.0))
-
-
-def test_last_modified_that_is_always_now_is_not_believed() -> None:
-    dates, servers = Dates(), np.zeros(40, int)
-    dates.add(servers)
-    changed = np.arange(40) % 2 == 0
-
-    dates.ages(servers, np.full(40, 10.0), changed, np.zeros(40))
-
-    assert np.isnan(dates.ages(servers[:1], np.array([10.0]), np.array([True]), np.zeros(1))[0])
-
-
-def test_believed_date_of_a_change_tells_how_long_the_page_lasted_since() -> None:
-    made = schedule(10)
-    see(made, *((page, 10.0, 1) for page in range(1, 7)), modified=8.0)
-
-    see(made, (0, 20.0, 1), modified=17.0)
-
-    assert belief(made) == [1.5, 33.0]
 
 
 # ---- Signs

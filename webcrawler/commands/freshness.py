@@ -103,16 +103,14 @@ def _calibration(calibration: dict[str, Any]) -> Iterator[str]:
 
 
 def _trust(trust: dict[str, dict[str, int]]) -> Iterator[str]:
-    yield "\nwhom to believe when they say that a page has changed, in servers"
-    for key, label in (("last_modified", "Last-Modified"), ("sitemaps", "sitemaps, feeds")):
-        yield f"  {label:<16}{', '.join(f'{number:,} {word}' for word, number in trust[key].items())}"
+    sitemaps = ", ".join(f"{number:,} {word}" for word, number in trust["sitemaps"].items())
+    yield f"\nservers whose sitemaps and feeds tell what has changed: {sitemaps}"
 
 
 def _by_server(servers: list[dict[str, Any]]) -> Iterator[str]:
     names = {"share": "current", "low": "from", "high": "to"}
     head = "".join(f"{name:>8}" for name in names.values())
-    yield f"{head}{'documents':>11}  {'Last-Modified':<15}{'sitemaps':<15}server"
+    yield f"{head}{'documents':>11}  {'sitemaps':<15}server"
     for one in servers:
         figures = "".join(f"{one[name]:>8.1%}" for name in names)
-        trust = f"{one['last_modified']:<15}{one['sitemaps']:<15}"
-        yield f"{figures}{one['documents']:>11,}  {trust}{one['server']}"
+        yield f"{figures}{one['documents']:>11,}  {one['sitemaps']:<15}{one['server']}"

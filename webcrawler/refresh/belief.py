@@ -34,13 +34,8 @@ class Beliefs(ABC):
         self.servers = np.concatenate((self.servers, servers.astype(np.int32)))
 
     @abstractmethod
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], ages: Floats) -> None:
-        """Take in checks, at most one of each page.
-
-        Args:
-            days: since the check before.
-            ages: days since the page's last change, where believed; else NaN.
-        """
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
+        """Take in checks, at most one of each page; `days` have passed since the check before."""
 
     @abstractmethod
     def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
@@ -61,9 +56,8 @@ class Beliefs(ABC):
 class Gamma(Beliefs):
     """A gamma distribution for each page: what its server's pages are like, and what its own checks add.
 
-    An unchanged check after τ days adds τ to b. A change whose date is believed, m days ago, adds 1 to a and
-    m to b: both are exact. A change without a date: `value.after_change`. Before a check, what a page has
-    added is multiplied by `forgetting`, as rates drift. Memory: 8 bytes a page.
+    An unchanged check after τ days adds τ to b, which is exact; a change: `value.after_change`. Before a
+    check, what a page has added is multiplied by `forgetting`, as rates drift. Memory: 8 bytes a page.
     """
 
     state = ("servers", "added_a", "added_b", "prior_a", "prior_b")
@@ -89,17 +83,14 @@ class Gamma(Beliefs):
         servers = self.servers[pages]
         return self.prior_a[servers] + self.added_a[pages], self.prior_b[servers] + self.added_b[pages]
 
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], ages: Floats) -> None:
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
         self.added_a[pages] *= self.forgetting
         self.added_b[pages] *= self.forgetting
         self.added_b[pages[~changed]] += days[~changed]
-        dated, dateless = changed & ~np.isnan(ages), changed & np.isnan(ages)
-        self.added_a[pages[dated]] += 1
-        self.added_b[pages[dated]] += ages[dated]
-        a, b = self.of(pages[dateless])
-        after_a, after_b = after_change(a, b, days[dateless])
-        self.added_a[pages[dateless]] += np.maximum(after_a - a, 0)
-        self.added_b[pages[dateless]] += np.maximum(after_b - b, 0)
+        a, b = self.of(pages[changed])
+        after_a, after_b = after_change(a, b, days[changed])
+        self.added_a[pages[changed]] += np.maximum(after_a - a, 0)
+        self.added_b[pages[changed]] += np.maximum(after_b - b, 0)
 
     def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
         return chance_of_change(*self._aged(pages, days, odds))

@@ -171,7 +171,7 @@ class Collection:
         is_check = (places >= 0) & (told.changed >= 0) & ~np.isnan(told.since) & ~is_false
         some = places[is_check]
         days = told.fetched[is_check] / DAY_SECONDS
-        self.schedule.see(some, days, told.changed[is_check], told.modified[is_check] / DAY_SECONDS)
+        self.schedule.see(some, days, told.changed[is_check])
         self._news += len(some)
         known = places >= 0
         self.tried[places[known]] = told.fetched[known]

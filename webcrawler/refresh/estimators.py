@@ -32,7 +32,7 @@ class EP(Beliefs):
         self.changes = np.concatenate((self.changes, nothing))
         self.watched = np.concatenate((self.watched, nothing))
 
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], ages: Floats) -> None:
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
         self.changes[pages] = self.changes[pages] * self.forgetting + changed
         self.watched[pages] = self.watched[pages] * self.forgetting + days
 
@@ -64,7 +64,7 @@ class EB(Beliefs):
         even = np.full((len(servers), len(CLASSES)), 1 / len(CLASSES), np.float32)
         self.classes = np.concatenate((self.classes, even))
 
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], ages: Floats) -> None:
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
         unchanged = np.exp(-np.outer(days, 1 / np.array(CLASSES)))
         likely = np.where(changed[:, None], 1 - unchanged, unchanged)
         after = self.classes[pages] ** self.forgetting * np.maximum(likely, 1e-9)

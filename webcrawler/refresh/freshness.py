@@ -72,7 +72,6 @@ def report(
             ],
         },
         "trust": {
-            "last_modified": _trusted(schedule.dates.trust(), schedule.servers[there]),
             "sitemaps": _trusted(schedule.signs.trust(), schedule.servers[there]),
         },
         "oldest": _oldest(collection, catalog, checkable, most),
@@ -160,13 +159,13 @@ def _servers(
     present, first = np.unique(servers, return_index=True)
     some = np.argsort(-lost[present], kind="stable")[:most]
     names = catalog.urls.servers_of(numbers[first[some]].tolist())
-    dates, sitemaps = _trust(schedule.dates.trust()), _trust(schedule.signs.trust())
+    sitemaps = _trust(schedule.signs.trust())
     found = []
     for server, number in zip(present[some].tolist(), numbers[first[some]].tolist(), strict=True):
         pages = servers == server
         current = estimate.current(weights[pages], chances[pages], schedule.calibration.bias())
-        trust = {"last_modified": dates[server], "sitemaps": sitemaps[server]}
-        found.append({"server": names[number], "documents": int(pages.sum())} | current._asdict() | trust)
+        told = {"server": names[number], "documents": int(pages.sum()), "sitemaps": sitemaps[server]}
+        found.append(told | current._asdict())
     return found
 
 

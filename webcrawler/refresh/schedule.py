@@ -12,7 +12,7 @@ from webcrawler.refresh import choice, estimate
 from webcrawler.refresh.belief import Beliefs, Gamma
 from webcrawler.refresh.choice import Numbers
 from webcrawler.refresh.estimators import EB, EP
-from webcrawler.refresh.signs import Dates, Signs
+from webcrawler.refresh.signs import Signs
 from webcrawler.refresh.value import Floats
 
 DAY_SECONDS = 86400.0
@@ -41,7 +41,7 @@ class Schedule:
         if policy not in POLICIES:
             raise BadInput(f"REFRESH_POLICY={policy[:60]}: choose one of {', '.join(POLICIES)}")
         self.policy, self._at_least, self._at_most = policy, at_least, at_most
-        self.beliefs, self.signs, self.dates = POLICIES[policy](forgetting), Signs(), Dates()
+        self.beliefs, self.signs = POLICIES[policy](forgetting), Signs()
         self.calibration = estimate.Calibration()
         self._seconds = np.empty(0, np.uint32)  # of the last check
         self.weights = np.empty(0, np.float32)
@@ -67,28 +67,24 @@ class Schedule:
         """
         self._seconds = np.concatenate((self._seconds, _seconds(checked)))
         self.weights = np.concatenate((self.weights, np.broadcast_to(np.float32(weights), len(servers))))
-        for part in (self.beliefs, self.signs, self.dates):
+        for part in (self.beliefs, self.signs):
             part.add(servers)
 
-    def see(
-        self, pages: Numbers, at: Floats, changed: NDArray[np.integer], modified: Floats | None = None
-    ) -> None:
+    def see(self, pages: Numbers, at: Floats, changed: NDArray[np.integer]) -> None:
         """Take in checks in the order in which they were made; a page may be among them several times.
 
         Args:
             at: when; not before the page's last check.
             changed: 1 the page had changed since its last check, 0 it had not, -1 nobody can tell.
-            modified: the time of its Last-Modified, NaN without one; believed or not by server.
         """
-        modified = np.full(len(pages), np.nan) if modified is None else modified
         order = np.argsort(pages, kind="stable")
         nth = np.empty(len(pages), np.int64)  # the how-manieth check of its page each is
         nth[order] = np.arange(len(pages)) - np.searchsorted(pages[order], pages[order])
         for number in range(int(nth.max(initial=-1)) + 1):
             some = nth == number
-            self._see(pages[some], at[some], changed[some], modified[some])
+            self._see(pages[some], at[some], changed[some])
 
-    def _see(self, pages: Numbers, at: Floats, outcome: NDArray[np.integer], modified: Floats) -> None:
+    def _see(self, pages: Numbers, at: Floats, outcome: NDArray[np.integer]) -> None:
         told = outcome >= 0
         before = self._seconds[pages] / DAY_SECONDS
         self._seconds[pages] = _seconds(at)
@@ -97,11 +93,10 @@ class Schedule:
         known = np.clip(self.signs.known_until(pages, servers, before) - before, 0, days)
         odds, by_time = self.signs.odds(pages, servers), self.beliefs.chance(pages, days)
         self.calibration.see(self.beliefs.chance(pages, days - known, odds), changed, len(self))
-        ages = self.dates.ages(servers, days, changed, np.maximum(at - modified[told], 0))
         self.signs.see(pages, servers, by_time, changed)
         lasted = known > 0
-        self.beliefs.see(pages[lasted], known[lasted], np.zeros(np.count_nonzero(lasted), bool), ages[lasted])
-        self.beliefs.see(pages, days - known, changed, ages)
+        self.beliefs.see(pages[lasted], known[lasted], np.zeros(np.count_nonzero(lasted), bool))
+        self.beliefs.see(pages, days - known, changed)
 
     def forget_future(self, now: float) -> None:
         """What lies in the future is now: a clock was ahead, and was set right."""
@@ -161,10 +156,9 @@ class Schedule:
             setattr(part, of, array)
 
     def _state(self) -> list[tuple[str, object, str]]:
-        parts: dict[str, Beliefs | Signs | Dates | estimate.Calibration] = {
+        parts: dict[str, Beliefs | Signs | estimate.Calibration] = {
             "beliefs": self.beliefs,
             "signs": self.signs,
-            "dates": self.dates,
             "calibration": self.calibration,
         }
         inner = [(f"{name}.{of}", part, of) for name, part in parts.items() for of in part.state]

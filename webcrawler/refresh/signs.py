@@ -1,6 +1,6 @@
-"""Whom to believe when they say that a page has changed: sitemaps and feeds, and servers' Last-Modified.
+"""Which sitemaps and feeds to believe when they say that a page has changed?
 
-Both are watched first and believed by server: half of the web's dates are always now, or were never updated.
+They are watched first and believed by server: half of the web's dates are always now, or were never updated.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ WATCHED = 10  # checks before what a sitemap says can be called useless
 TELLING = 3.0  # odds of NEWER over those of SAME, below which it is
 CHECKS = 20  # of a server's pages, between two fetches of its sitemap: it costs at most 5 % more
 SELDOM = 10  # times as seldom is a useless sitemap fetched
-AGREEMENTS = 5  # before a server's Last-Modified is believed
-CONTRADICTED = 0.1  # of its agreements, at which it no longer is
 
 
 class Signs:
@@ -101,39 +99,3 @@ class Signs:
     def fetched(self, servers: Numbers) -> None:
         """The sitemaps of these servers were fetched; what they say of pages follows by `say`."""
         self.since[servers] = 0
-
-
-class Dates:
-    """Which servers' Last-Modified to believe: after 5 agreements, and while few checks contradict it.
-
-    It agrees when a page that has changed says so, and contradicts when a change is not dated between the two
-    checks, or an unchanged page says that it has changed.
-    """
-
-    state = ("counts",)
-
-    def __init__(self) -> None:
-        self.counts = np.empty((0, 2), np.float64)  # by server: agreements, contradictions
-
-    def add(self, servers: Numbers) -> None:
-        new = max(0, int(servers.max(initial=-1)) + 1 - len(self.counts))
-        self.counts = np.concatenate((self.counts, np.zeros((new, 2))))
-
-    def ages(self, servers: Numbers, days: Floats, changed: NDArray[np.bool_], modified: Floats) -> Floats:
-        """Days since the last change of pages that have changed, NaN where it is not believed; learns, too.
-
-        Args:
-            days: since the check before; modified: days since the Last-Modified, NaN without one.
-        """
-        believed = self.trust()[0][servers]
-        within = (modified >= 0) & (modified <= days)
-        dated = ~np.isnan(modified)
-        told = np.stack((dated & changed & within, dated & (changed != within)), axis=1)
-        np.add.at(self.counts, servers, told)
-        return np.where(believed & changed & within, modified, np.nan)
-
-    def trust(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """By server: is it believed? Is it not, after as many checks? Neither: it is not known yet."""
-        agreements, contradictions = self.counts.T
-        believed = (agreements >= AGREEMENTS) & (contradictions <= CONTRADICTED * agreements)
-        return believed, ~believed & (self.counts.sum(axis=1) >= AGREEMENTS)

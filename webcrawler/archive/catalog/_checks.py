@@ -43,7 +43,6 @@ class Told(NamedTuple):
     fetched: NDArray[numpy.float64]
     since: NDArray[numpy.float64]  # when the document was known to be current before; NaN: it was none
     changed: NDArray[numpy.int8]  # 1, 0, or -1 where the fetch could not tell or was the first
-    modified: NDArray[numpy.float64]  # the server's Last-Modified; NaN without one
     found: NDArray[numpy.int8]  # 1 a document stands there, 0 none does, -1 the fetch could not tell
     audit: NDArray[numpy.bool_]  # was it drawn at random?
     not_modified: NDArray[numpy.bool_]  # was the answer 304?
@@ -92,7 +91,7 @@ class Checks:
 
         rows = self._db.execute(
             """
-            SELECT f.seq, f.number, u.server, f.fetched, f.since, coalesce(f.changed, -1), f.modified,
+            SELECT f.seq, f.number, u.server, f.fetched, f.since, coalesce(f.changed, -1),
                    coalesce(f.found, -1), f.audit, f.reason = 'not-modified',
                    coalesce(f.conditional, -1)
             FROM fetches f JOIN urls u ON u.number = f.number
@@ -104,7 +103,6 @@ class Checks:
             *[numpy.int64] * 3,
             *[numpy.float64] * 2,
             numpy.int8,
-            numpy.float64,
             numpy.int8,
             bool,
             bool,

@@ -35,7 +35,7 @@ SPELLED = "coalesce(u.spelling, s.name || u.path)"  # the URL as it is fetched
 # Of documents and of links: not of finds, which are no part of the collection.
 COLLECTED = "number NOT IN (SELECT number FROM finds)"
 LINKED = "source NOT IN (SELECT number FROM finds)"
-VERSION = 13  # of schema.sql
+VERSION = 14  # of schema.sql
 REBUILD = "`scrapy rebuild` makes a new one from the WARC files"
 BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
 WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from email.utils import parsedate_to_datetime
 from hashlib import sha1
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -31,7 +30,7 @@ REFUSING = frozenset({401, 403})  # a login or a ban: it does not say that the d
 
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
     simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed,
-    blocks, text_digest, modified, audit, conditional, spelling, canonical, probe, words_digest, fresh"""
+    blocks, text_digest, audit, conditional, spelling, canonical, probe, words_digest, fresh"""
 
 Arrival = tuple[Entry, Place | None]
 Row = tuple[Any, ...]
@@ -92,7 +91,6 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
         pack(text) if text else None,
         content.packed(content.digests(text)) if text else None,
         _text_digest(entry, text, words) if found else None,
-        _time(headers.get("last-modified")),
         "audit" in asked,
         1 if "headers" in asked else 0 if "whole" in asked else None,
         spelling_of(fetch.lease),
@@ -115,13 +113,6 @@ def _text_digest(entry: Entry, text: Text | None, words: list[str]) -> bytes | N
     said = (*(field.split() for field in text[:4]), words) if text else ()
     links = sorted((link.url, link.anchor.split(), link.rel) for link in entry.links)
     return sha1(msgpack.packb((said, links)), usedforsecurity=False).digest()
-
-
-def _time(http_date: str | None) -> float | None:
-    try:
-        return parsedate_to_datetime(http_date or "").timestamp()
-    except (ValueError, OverflowError):
-        return None
 
 
 def _found(entry: Entry) -> bool | None:

@@ -24,7 +24,7 @@ BATCH = (*CONTENT, *DERIVED, *SEEN)
 DOCUMENT = (*BATCH, *CHECKED)
 HISTORY = (
     *("fetched", "status", "state", "reason", "retry", "tries", "found", "seconds", "digest", "error"),
-    *(*PLACE, "token", "changed", "since", "modified", "audit", "conditional"),
+    *(*PLACE, "token", "changed", "since", "audit", "conditional"),
 )
 FETCHED, FOUND, FILE, TOKEN = (HISTORY.index(name) for name in ("fetched", "found", "file", "token"))
 

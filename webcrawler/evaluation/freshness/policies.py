@@ -39,7 +39,7 @@ class Scheduled:
         return self.schedule.choose(now, number, caps)
 
     def see(self, pages: Ints, now: float, changed: Bools, modified: Floats) -> None:
-        self.schedule.see(pages, np.full(len(pages), now), changed.astype(np.int8), modified)
+        self.schedule.see(pages, np.full(len(pages), now), changed.astype(np.int8))
         self._learnt += len(pages)
         if self._learnt * 100 >= len(self.schedule):
             self._learnt = 0

@@ -16,7 +16,7 @@ CREATE TEMP TABLE batch (
     token INTEGER, fetched REAL, status INTEGER, state TEXT, reason TEXT, retry INTEGER, tries INTEGER, found INTEGER,
     seconds REAL, digest BLOB, simhash INTEGER, error TEXT, file TEXT, "offset" INTEGER,
     content_type TEXT, etag TEXT, last_modified TEXT, word_count INTEGER, noindex INTEGER, packed BLOB, blocks BLOB,
-    text_digest BLOB, modified REAL, audit INTEGER NOT NULL DEFAULT 0,
+    text_digest BLOB, audit INTEGER NOT NULL DEFAULT 0,
     conditional INTEGER, -- as in fetches
     spelling TEXT, -- as in `urls`
     canonical INTEGER, -- as in documents

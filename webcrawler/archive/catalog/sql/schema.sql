@@ -149,7 +149,6 @@ CREATE TABLE fetches (
     seq      INTEGER, -- ascending over commits: who keeps estimates of change follows it
     changed  INTEGER, -- 1: text or links differ from those of the check before, 0: they do not, NULL: it could not tell, or was the first
     since    REAL, -- of a check that told something: when the document was last known to be current before
-    modified REAL, -- what the server says of its last change (Last-Modified), believed or not
     audit    INTEGER NOT NULL DEFAULT 0, -- 1: the check of a document that was drawn at random from all
     conditional INTEGER, -- of checks: 1 sent with validators, 0 without, though the document had some; NULL: it had none, or nobody knows
     PRIMARY KEY (number, fetched)
