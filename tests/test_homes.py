@@ -9,7 +9,7 @@ from frontiers import done, fetch, links
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.frontier import Frontier, Politeness, Report, leases, maintenance, ordering, outlook
+from webcrawler.frontier import Frontier, Politeness, Report, leases, maintenance, ordering, slots
 from webcrawler.frontier.homes import Homes, home_of
 from webcrawler.urls import registrable_domain
 
@@ -76,8 +76,8 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody falls behind because the machine is busy; and all are asked each time."""
     monkeypatch.setattr(leases, "PATIENCE_SECONDS", 3600.0)
     monkeypatch.setattr(leases, "IDLE_SECONDS", 0.0)
-    monkeypatch.setattr(outlook, "QUIET_SECONDS", 0.0)
-    monkeypatch.setattr(outlook, "FOREIGN_SECONDS", 0.0)
+    monkeypatch.setattr(slots, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(slots, "FOREIGN_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -247,8 +247,8 @@ def test_other_frontiers_keep_how_servers_are_treated_where_index_crawls_do(ann:
 @pytest.fixture
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as the test lasts."""
-    monkeypatch.setattr(outlook, "QUIET_SECONDS", 3600.0)
-    monkeypatch.setattr(outlook, "FOREIGN_SECONDS", 3600.0)
+    monkeypatch.setattr(slots, "QUIET_SECONDS", 3600.0)
+    monkeypatch.setattr(slots, "FOREIGN_SECONDS", 3600.0)
 
 
 def questions(frontier: Frontier) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import msgpack
 
 from webcrawler import chance, urls
-from webcrawler.frontier import outlook, wire
+from webcrawler.frontier import slots, wire
 from webcrawler.frontier.homes import Homes
 from webcrawler.frontier.messages import Budgets, Failed, Leased, Politeness, Report
 from webcrawler.frontier.slots import Argument, Call, Partition, Slots
@@ -188,7 +188,7 @@ class Leases:
         polite, calls = self.politeness, []
         times = (polite.delay, polite.backoff, polite.backoff_max, polite.crawl_delay_max)
         split = self._slots.partitions.split(reports, lambda report: report.lease.server)
-        if self.politeness.delay < outlook.QUIET_SECONDS or not all(report.downloaded for report in reports):
+        if self.politeness.delay < slots.QUIET_SECONDS or not all(report.downloaded for report in reports):
             self._slots.outlook.stir(split)
         for partition, own in split.items():
             arguments: list[Argument] = [milliseconds(seconds) for seconds in times]

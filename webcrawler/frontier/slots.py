@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
@@ -15,7 +16,6 @@ from redis.exceptions import NoScriptError
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
-from webcrawler.frontier.outlook import Outlook
 
 Argument = str | bytes | int | float
 Client = Any  # a redis.Redis or RedisCluster that answers in bytes; redis-py types answers as bytes or str
@@ -23,6 +23,10 @@ T = TypeVar("T")
 
 LEASING = ("lease", "fetched", "expire")  # operations after which nothing new is due at once
 SHARED = ("server", "robots")  # kinds of keys that all frontiers share: no frontier can have such a name
+QUIET_SECONDS = (
+    0.25  # for which a partition with nothing due is not asked again: others may send it something
+)
+FOREIGN_SECONDS = 1.0  # the same, where another worker is at home, which hears of it first
 
 
 class Partition(NamedTuple):
@@ -67,6 +71,55 @@ class Partitions(tuple[Partition, ...]):
 @lru_cache(maxsize=16_384)
 def _place(domain: str, number: int) -> int:
     return int.from_bytes(blake2b(domain.encode(), digest_size=8).digest()) % number
+
+
+class Answer(NamedTuple):
+    """What a partition has, and when something may be due there, by the clock of this process."""
+
+    queued: int
+    leased: int
+    due: float | None  # None: nothing waits
+    quiet_until: float
+    of_doubtful: bool  # was it asked what is due of doubtful servers, too?
+    is_foreign: bool
+
+
+class Outlook:
+    """The last answers of all partitions to one worker; its threads share it."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Partition, Answer] = {}
+
+    def note(self, partition: Partition, answer: list[int], of_doubtful: bool, is_foreign: bool) -> None:
+        """A partition has answered {queued, leased, ms until something may be due or -1, …}."""
+        now, (queued, leased, wait_ms) = time.monotonic(), answer[:3]
+        due = now + wait_ms / 1000 if wait_ms >= 0 else None
+        latest = now + (FOREIGN_SECONDS if is_foreign else QUIET_SECONDS)
+        quiet_until = latest if due is None else min(due, latest)
+        self._answers[partition] = Answer(queued, leased, due, quiet_until, of_doubtful, is_foreign)
+
+    def stir(self, partitions: Iterable[Partition]) -> None:
+        """This worker has changed something there: some of it may be due."""
+        for partition in partitions:
+            answer = self._answers.get(partition)
+            if answer and not answer.is_foreign:
+                self._answers[partition] = answer._replace(quiet_until=0.0)
+
+    def is_quiet(self, partition: Partition, of_doubtful: bool) -> bool:
+        """Is it too early to ask again?"""
+        answer = self._answers.get(partition)
+        return bool(answer and answer.of_doubtful >= of_doubtful and time.monotonic() < answer.quiet_until)
+
+    def last(self, partition: Partition) -> list[int]:
+        """What it answered, as of now; nothing, if it was not asked yet."""
+        answer = self._answers.get(partition)
+        if not answer:
+            return [0, 0, -1, 0]
+        wait_ms = -1 if answer.due is None else max(0, round(1000 * (answer.due - time.monotonic())))
+        return [answer.queued, answer.leased, wait_ms, 0]
+
+    def forget(self) -> None:
+        self._answers.clear()
 
 
 class Slots:

@@ -7,6 +7,7 @@ import json
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +26,7 @@ from webcrawler.crawl.items import CrawledPage
 from webcrawler.crawl.open_leases import LOOK_UP_SECONDS
 from webcrawler.crawl.run.agents import Agents
 from webcrawler.crawl.run.checks import ENDLESS, Waits
-from webcrawler.crawl.run.forms import Forms
+from webcrawler.crawl.run.forms import Asker, Forms
 from webcrawler.crawl.run.logins import Logins
 from webcrawler.crawl.run.lost import LOST
 from webcrawler.crawl.run.outcomes import Outcomes
@@ -149,7 +150,25 @@ class Crawl(Worker):
         for line in self.logins.complaints if self.agents.is_first else ():
             logger.warning(line)
         if self.rules.forms.texts and self.agents.is_first and self.job.refresh != "only":
-            self._forms = Forms(self)
+            self._forms = self._ask_forms()
+
+    def _ask_forms(self) -> Forms:
+        opened, settings = ExitStack(), self.settings
+        catalog = opened.enter_context(closing(Catalog(self.folder / "catalog.sqlite", readonly=True)))
+        bounds = settings.getint("FORMS_MAX"), settings.getint("FORMS_SITE_MAX")
+        return Forms(
+            Asker(catalog, self.stores.new_frontier(opened), self.rules, *bounds),
+            opened,
+            lambda: not (self.is_closing or self.outcomes.is_full),
+            self.connection.revive,
+            self._forms_asked,
+            lambda error: self.fail(error, "forms_failed"),
+        )
+
+    def _forms_asked(self, queries: int) -> None:
+        if queries:
+            self.crawler.stats.inc_value("webcrawler/forms/queries", queries)
+        self.leases.changed.set()
 
     def _gauges(self) -> dict[str, float]:
         """What holds now; called in another thread."""

@@ -10,21 +10,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import ExitStack, suppress
 
 from webcrawler import pace, urls
 from webcrawler.archive.catalog import Catalog, Outlink
 from webcrawler.connection import RedisError, attempt, is_passing
+from webcrawler.crawl.run.rules import LinkRules
 from webcrawler.forms import Evidence, Form, Pages
 from webcrawler.frontier import Frontier, inspect
 from webcrawler.records import FORM, FORM_AND_LINK, Link
 from webcrawler.text import content
-
-if TYPE_CHECKING:
-    from webcrawler.crawl.run.crawl import Crawl
-    from webcrawler.crawl.run.rules import LinkRules
 
 logger = logging.getLogger(__name__)
 OF_FORMS = FORM, FORM_AND_LINK
@@ -163,15 +159,27 @@ class Asker:
 
 
 class Forms:
-    """Has an `Asker` at work beside a crawl. For the event loop."""
+    """Has an `Asker` at work beside a crawl. For the event loop.
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl, settings = crawl, crawl.settings
-        self._opened = ExitStack()
-        catalog = self._opened.enter_context(closing(Catalog(crawl.folder / "catalog.sqlite", readonly=True)))
-        frontier = crawl.stores.new_frontier(self._opened)
-        bounds = settings.getint("FORMS_MAX"), settings.getint("FORMS_SITE_MAX")
-        self._asker = Asker(catalog, frontier, crawl.rules, *bounds)
+    Args:
+        opened: what the asker uses; closed when it has ended.
+        may_ask: are more pages wanted now?
+        revive: as for `retry`.
+        asked: called after each look with the number of new queries.
+        failed: called with the error that has ended the asking.
+    """
+
+    def __init__(
+        self,
+        asker: Asker,
+        opened: ExitStack,
+        may_ask: Callable[[], bool],
+        revive: Callable[[], object],
+        asked: Callable[[int], object],
+        failed: Callable[[Exception], object],
+    ) -> None:
+        self._asker, self._opened, self._may_ask = asker, opened, may_ask
+        self._revive, self._asked, self._failed = revive, asked, failed
         self._changed = asyncio.Event()
         self._is_closed = False
         self.is_expecting = True  # something may be asked yet
@@ -184,7 +192,7 @@ class Forms:
 
     def seen_empty(self, seq: int) -> None:
         """The frontier was empty when the catalog's last change was this: another agent may have made it."""
-        if seq > self._asker.seq and not (self._crawl.is_closing or self._crawl.outcomes.is_full):
+        if seq > self._asker.seq and self._may_ask():
             self.settled()
 
     async def close(self) -> None:
@@ -201,28 +209,25 @@ class Forms:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._changed.wait(), pace.FORMS_POLL_SECONDS)
                     await asyncio.sleep(PAUSE_SECONDS)
-        except Exception:  # an error of ours
+        except Exception as error:
             logger.critical("cannot ask search forms", exc_info=True)
-            self._crawl.stop("forms_failed")
+            self._failed(error)
         finally:
             self.is_expecting = False
 
     async def _look(self) -> None:
-        crawl, before = self._crawl, self._asker.queries
-        has_more = False
-        if not (crawl.is_closing or crawl.outcomes.is_full):
+        before, has_more = self._asker.queries, False
+        if self._may_ask():
             try:
                 has_more = await asyncio.to_thread(self._asker.ask)
             except RedisError as error:
                 if not is_passing(error):
-                    return crawl.fail(error, "forms_failed")
+                    raise
                 logger.warning("no search form was asked, trying again: %s", error)
-                await asyncio.to_thread(attempt, crawl.connection.revive)
+                await asyncio.to_thread(attempt, self._revive)
                 has_more = True
         self.is_expecting = has_more or self._changed.is_set()
-        if new := self._asker.queries - before:
-            crawl.crawler.stats.inc_value("webcrawler/forms/queries", new)
-        crawl.leases.changed.set()
+        self._asked(self._asker.queries - before)
 
 
 def _site_of(url: str) -> str:
