@@ -20,8 +20,8 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Text
 from webcrawler.search.vocabulary import Vocabulary, load
 from webcrawler.search.vocabulary.builder import make
-from webcrawler.search.vocabulary.completions import Completions, Phrases, as_query, places_of
-from webcrawler.search.vocabulary.documents import distinct_titles, names_of, phrases_of
+from webcrawler.search.vocabulary.completions import Completions, Phrases, as_query, places_of, suggested
+from webcrawler.search.vocabulary.documents import Collected, distinct_titles, names_of, phrases_of
 from webcrawler.search.vocabulary.spelling import Spelling, Words
 from webcrawler.search.vocabulary.stored import NAME, Lists, stored_seq
 from webcrawler.search.vocabulary.thesaurus import Thesaurus, likelihood_ratio, related
@@ -385,6 +385,18 @@ def test_related_words_are_told_as_they_are_spelled(vocabulary: Vocabulary) -> N
     assert not {"flour", "oven", "copyright", "next", "previous"} & {spelled for _, spelled, _ in found}
     assert len(vocabulary.related("encrypt", 2)) == 2
     assert vocabulary.related("copyright") == vocabulary.related("previous") == []
+
+
+def test_pages_that_come_while_documents_are_read_do_not_matter_to_titles(tmp_path: Path) -> None:
+    page = fetched("http://a.test/", title="The Manual")
+    path = crawled(tmp_path, page) / "catalog.sqlite"
+    with closing(Catalog(path, readonly=True)) as catalog:
+        collected = Collected(catalog, catalog.last_seq())
+        before = suggested(collected, {}, catalog)
+
+        crawled(tmp_path, fetched("http://later.test/", link("http://a.test/"), title="Later"))
+
+        assert suggested(collected, {}, catalog).texts == before.texts == ["The Manual"]
 
 
 def test_titles_and_words_complete_and_texts_of_links_do_not(vocabulary: Vocabulary) -> None:

@@ -166,6 +166,7 @@ def _phrases(collected: Collected, english: Mapping[str, float]) -> Iterator[tup
 def _titles(collected: Collected, catalog: Catalog) -> Iterator[tuple[str, float]]:
     """Yield titles with how many links lead there, and headings."""
     links = np.fromiter(chain.from_iterable(_links(catalog)), np.int64).reshape(-1, 2)
+    links = links[links[:, 1] <= len(collected.server_of)]  # a crawl may have added pages meanwhile
     numbers, counts = _tapered(links[:, 0], collected.server_of[links[:, 1] - 1])
     links_to = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
     for number, title in collected.titles:
