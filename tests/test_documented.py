@@ -173,7 +173,7 @@ def test_the_commands_of_a_page_work(name: str, reader: Reader, demo: Path) -> N
 
 
 def pages_are_searched(reader: Reader, done: CompletedProcess[str]) -> None:
-    asked = 'CRAWL_DIR=crawl-mine webcrawler search "molecular biology" --json\n'
+    asked = 'webcrawler search "molecular biology" --json\n'
     titles = {hit["title"] for hit in json.loads(reader.types([asked]).stdout)["hits"]}
     assert {"Molecular biology, dna.html", "Molecular biology, rna.html"} <= titles
 
