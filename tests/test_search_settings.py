@@ -20,7 +20,6 @@ from webcrawler import settings as defaults
 from webcrawler.errors import BadInput
 from webcrawler.realtime import RealtimeJob, RealtimeSearch, journal
 from webcrawler.search import Searcher, SearchSettings
-from webcrawler.usage import POPULARITY
 from webcrawler.web import Config, make_app
 
 Found = list[tuple[str, int]]  # URLs and relevances
@@ -101,20 +100,18 @@ def test_a_search_of_the_web_reads_the_settings_of_its_crawl(folder: Path, spam:
     assert found and found["hits"][0]["url"] == leads
 
 
-def test_words_of_a_field_and_what_people_open_count_in_searches_of_the_web(folder: Path) -> None:
+def test_words_of_a_field_count_in_searches_of_the_web(folder: Path) -> None:
     (folder / "words.txt").write_text("cheap 0.5\nflights 0.5\n")
-    (folder / POPULARITY).write_text(json.dumps({HONEST: 0.9}))
-    given = {"SEARCH_REFERENCE": str(folder / "words.txt"), "SEARCH_POPULARITY": "1"}
+    given = {"SEARCH_REFERENCE": str(folder / "words.txt")}
 
     found = by_search_of_the_web(folder, **given)
 
-    assert found == wanted(folder, reference=read(**given).reference, popularity=1, spam=1)
-    assert found[0][0] == HONEST  # which people open
+    assert found == wanted(folder, reference=read(**given).reference, spam=1)
 
 
 WRONG = [
     ("SEARCH_SPAM", "2", "from 0 to 1"),
-    ("SEARCH_POPULARITY", "much", "SEARCH_POPULARITY=much is not valid"),
+    ("SEARCH_SPAM", "much", "SEARCH_SPAM=much is not valid"),
     ("SEARCH_UNCRAWLED", "never", "choose one of few, always"),
     ("SEARCH_REFERENCE", "missing.txt", "cannot read SEARCH_REFERENCE"),
 ]

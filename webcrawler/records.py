@@ -53,7 +53,6 @@ class Page(NamedTuple):
     language: str = ""  # ISO 639, "de"; "" where it is not known
     around: tuple[tuple[int, int], ...] = ()  # spans of `text` around the main content, ascending
     sections: tuple[Section, ...] = ()  # ascending
-    hidden: int = 0  # words that visitors can't see, if they are there to be found; else 0
 
 
 class Sitemap(NamedTuple):
@@ -110,7 +109,6 @@ class Text(NamedTuple):
     language: str = ""
     around: tuple[tuple[int, int], ...] = ()
     sections: tuple[Section, ...] = ()
-    hidden: int = 0
 
 
 class Place(NamedTuple):

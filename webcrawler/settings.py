@@ -199,8 +199,6 @@ INDEX_ENGINE = given("INDEX_ENGINE", "whoosh", "whoosh")
 SEARCH_REFERENCE = given("SEARCH_REFERENCE", "", "file")
 # When are pages hits that were never fetched? Where fetched ones answer, nobody misses them.
 SEARCH_UNCRAWLED = given("SEARCH_UNCRAWLED", "few", "few|always")
-# By which share scores rise or fall, at most, for what people open; 0: clicks move nothing.
-SEARCH_POPULARITY = given("SEARCH_POPULARITY", 0.0, "share", 0, 1)
 # By which scores of pages marked as spam are multiplied; 1: they rank as others do. Marks can be wrong.
 SEARCH_SPAM = given("SEARCH_SPAM", 0.5, "share", 0, 1)
 

@@ -19,16 +19,15 @@ if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.evaluation.judged import Comparison
 
 COMPARED = "peculiarity,bm25f,hitlists"
-FEEDBACK, CLICKS = "feedback", "clicks"
+FEEDBACK = "feedback"
 
 
 class Judge(Command):
-    arguments = "FOLDER|feedback|clicks"
+    arguments = "FOLDER|feedback"
     summary = "Compare rankings on queries with relevance judgments"
     details = (
         "FOLDER holds queries.tsv (id, tab, query), qrels.txt (TREC) and docs.jsonl (id, title, text, "
-        "links); without docs.jsonl, URLs of this crawl are judged. `feedback`: those of the search page; "
-        "`clicks`: what its log says was opened."
+        "links); without docs.jsonl, URLs of this crawl are judged. `feedback`: those of the search page."
     )
     options = (
         Option("--rankings", COMPARED, f"the others are compared with the first ({COMPARED})"),
@@ -38,9 +37,7 @@ class Judge(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
-            raise BadInput(
-                "name one folder, or `feedback`, or `clicks`: `scrapy judge cranfield`; --help says more"
-            )
+            raise BadInput("name one folder, or `feedback`: `scrapy judge cranfield`; --help says more")
         from webcrawler.evaluation.judged import check_library, tables
 
         rankings = list(dict.fromkeys(base.comma_separated(opts.rankings, "--rankings")))
@@ -66,19 +63,16 @@ class Judge(Command):
             build,
             compare,
             read,
-            read_clicks,
             read_feedback,
             read_judgments,
         )
 
-        if judged not in (FEEDBACK, CLICKS) and Path(judged, "docs.jsonl").exists():
+        if judged != FEEDBACK and Path(judged, "docs.jsonl").exists():
             documents, judgments = read(Path(judged))
             with tempfile.TemporaryDirectory(prefix="webcrawler-") as folder:
                 ids, searcher = build(documents, Path(folder), progress), self.searcher(Path(folder))
                 return compare(searcher, judgments, rankings, lambda numbers: ids, progress, language)
-        if judged == CLICKS:
-            judgments = read_clicks(self.crawl_dir)
-        elif judged == FEEDBACK:
+        if judged == FEEDBACK:
             judgments = read_feedback(self.crawl_dir / FEEDBACK)
         else:
             judgments = read_judgments(Path(judged))

@@ -4,7 +4,7 @@
 on, and `Rescorer` says which waiting URLs this changes.
 """
 
-from webcrawler.linkgraph import farms, stored
+from webcrawler.linkgraph import stored
 from webcrawler.linkgraph.estimate import Estimate, Rescorer
 from webcrawler.linkgraph.graph import (
     DAMPING,
@@ -27,7 +27,6 @@ __all__ = [
     "catalog_graph",
     "check_engine",
     "distinct",
-    "farms",
     "forward_links",
     "hits",
     "pagerank",

@@ -19,7 +19,6 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.arrays import READING
 from webcrawler.background import Renewal
 from webcrawler.durable import replaced
-from webcrawler.linkgraph import farms
 from webcrawler.linkgraph.graph import DAMPING, FloatArray, catalog_graph, pagerank
 from webcrawler.metrics import Recorder
 
@@ -104,6 +103,5 @@ class RankRenewal(Renewal):
             known = self._ranks.of(np.arange(1, graph.pages + 1)) if self._ranks else None
             values = pagerank(graph, DAMPING, start=known)
             store(self._folder, values, seq, self._identity)
-            farms.store(self._folder, farms.find(self._catalog), self._identity)
         self._ranks = Ranks(values, seq, self._identity, DAMPING)
         return f"the ranks of {graph.pages} URLs"

@@ -19,9 +19,6 @@ _PLAIN = frozenset({"li", "p", "td"})  # of no interest without attributes, and 
 _BESIDE = "aside button dialog footer form label menu nav select"
 _ROLES = "alert alertdialog banner complementary contentinfo dialog menu menubar navigation search toolbar"
 _AROUND_TAGS, _AROUND_ROLES = frozenset(_BESIDE.split()), frozenset(_ROLES.split())
-# What is shown when a visitor opens it, and hidden until then.
-_OPENED_TAGS = frozenset(["button", "details", "dialog", "label", "menu", "nav", "select"])
-_OPENED_ROLES = frozenset(f"{_ROLES} listbox tabpanel tooltip tree".split()) - {"banner", "contentinfo"}
 # Words in names of classes and ids, by which news sites, blogs and manuals alike call such parts.
 _AROUND = """ad ads advert advertisement banner breadcrumb breadcrumbs byline caption comment comments consent
     cookie cookies copyright crumb crumbs disqus footer gdpr headerlink login masthead menu modal nav navbar
@@ -67,11 +64,6 @@ class Block:
             return False
         id = "" if self.tag == "section" else told.get("id", "")
         return _is_named_around(f"{told.get('class', '')} {id}")
-
-    @property
-    def is_opened(self) -> bool:
-        """Whether such an element is hidden until a visitor asks for it, as menus and dialogs are."""
-        return self.tag in _OPENED_TAGS or self._attributes.get("role", "") in _OPENED_ROLES
 
     @property
     def is_main(self) -> bool:

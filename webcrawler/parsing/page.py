@@ -8,7 +8,6 @@ from webcrawler.parsing import documents
 from webcrawler.parsing.around import around, merged
 from webcrawler.parsing.encoding import encoding_of
 from webcrawler.parsing.forms import search_forms, with_forms
-from webcrawler.parsing.invisible import stuffed_words
 from webcrawler.parsing.language import declared, language, subtag
 from webcrawler.parsing.links import base_url, canonical_url, merge, permalinks
 from webcrawler.parsing.markup import feed, markup
@@ -83,13 +82,7 @@ def parse(
         language=language(content.outside(text, spans), reader.language),
         around=spans,
         sections=sections,
-        hidden=_hidden_words(reader, text),
     )
-
-
-def _hidden_words(reader: Reader, text: str) -> int:
-    links = ((link.start, link.end) for link in reader.outlinks)
-    return stuffed_words(text, reader.invisible.spans, reader.blocks.all, links)
 
 
 def _parts(reader: Reader, text: str) -> tuple[tuple[tuple[int, int], ...], tuple[Section, ...]]:
@@ -136,4 +129,4 @@ def index_text(page: Page) -> Text:
     """What of a page is searched."""
     headings = "\n".join(page.headings)
     said = (page.title, headings, page.description, page.keywords, page.text)
-    return Text(*said, page.emphasis, page.language, page.around, page.sections, page.hidden)
+    return Text(*said, page.emphasis, page.language, page.around, page.sections)

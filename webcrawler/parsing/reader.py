@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from webcrawler.parsing.blocks import BLOCKS, Blocks
-from webcrawler.parsing.invisible import PAINTED, PAINTING, Invisible
 from webcrawler.parsing.language import subtag
 from webcrawler.parsing.outline import HEADED, Outline
 from webcrawler.parsing.robots import directives
@@ -19,11 +18,9 @@ MAX_LINKS = 50_000  # different ones of a page; more is an attack: the rest is o
 # HTML Standard, "shared declarative refresh steps"; group 2 is the URL, up to its closing quote.
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(['\"]?)(.*)", re.IGNORECASE | re.DOTALL)
 
-_READ = frozenset(
-    ("a", "area", "base", "body", "frame", "iframe", "img", "link", "meta", "style", "svg", "title")
-)
+_READ = frozenset(("a", "area", "base", "body", "frame", "iframe", "img", "link", "meta", "svg", "title"))
 
-_CLOSED = frozenset(("a", "html", "style", "svg", "title"))
+_CLOSED = frozenset(("a", "html", "svg", "title"))
 
 _FLOWING = FLOWING | BLOCKS
 _HEADED = HEADED | {"a"}  # also without an id
@@ -59,8 +56,6 @@ class Reader:
         self.flow = TextFlow()
         self.outline = Outline(self.flow)
         self.blocks = Blocks(self.flow)
-        self.invisible = Invisible(self.flow)
-        self._states = self.invisible.states  # looked at with every event
         self.title = self.description = self.keywords = self.base = self.canonical = ""
         self.language = ""  # as the page declares it; what its html element has is known before
         self.is_complete = False  # the end of the document was seen
@@ -71,7 +66,6 @@ class Reader:
         self._hrefs: set[str] = set()
         self._foreign = 0  # open svg elements: their title is not the page's
         self._title: list[str] | None = None  # while in the title
-        self._css: list[str] | None = None  # while in a style sheet that applies
         self._anchor: Attributes | None = None  # of the open link, where it leads somewhere
         self._anchor_start: int | None = None  # of the open link
         self._anchor_end = 0  # of the last link that had text
@@ -88,17 +82,8 @@ class Reader:
                 self.blocks.open(tag, attributes, self._linked())
         if "id" in attributes or tag in _HEADED:
             self.outline.open(tag, attributes)
-        if (
-            self._states
-            or "style" in attributes
-            or "hidden" in attributes
-            or (tag in PAINTED and not PAINTING.isdisjoint(attributes))
-        ):
-            self.invisible.open(tag, attributes)
 
     def end(self, tag: str) -> None:
-        if self._states:
-            self.invisible.close()
         if tag in _FLOWING:
             self.flow.close(tag)
             if tag in BLOCKS:
@@ -114,8 +99,6 @@ class Reader:
             return
         flow = self.flow
         if flow.hidden:
-            if self._css is not None:
-                self._css.append(chunk)
             return
         if self._anchor_start is not None and self._anchor_end == flow.length:
             flow.space()  # links beside one another: words of a menu
@@ -133,9 +116,6 @@ class Reader:
             else:
                 self.title = plain("".join(self._title))
                 self._title = None
-        elif tag == "style" and self._css is not None:
-            self.invisible.read("".join(self._css))
-            self._css = None
         elif tag == "svg":
             self._foreign -= 1
         elif tag == "html":
@@ -166,8 +146,6 @@ class Reader:
                 self._title = []
             case "body":
                 self.language = self.language or subtag(attributes.get("lang", ""))
-            case "style" if not self.flow.hidden and attributes.get("media", "all") in ("", "all", "screen"):
-                self._css = []
             case "svg":
                 self._foreign += 1
 

@@ -82,7 +82,6 @@ class RealtimeSearch:
             crawl_dir,
             settings.reference,
             job=job.marks_finds,
-            popularity=settings.popularity,
             spam=settings.spam,
         )
         self._query = job.query

@@ -1,4 +1,4 @@
-"""Scores multiplied by what is known of a page whatever is asked: its language, its popularity."""
+"""Scores multiplied by what is known of a page whatever is asked: its language, say."""
 
 from __future__ import annotations
 

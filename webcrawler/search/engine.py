@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,12 +60,10 @@ class Engine:
         opened: Opened,
         reference: Reference | None,
         fresh_seconds: float = 0.0,
-        popularity: float = 0.0,
         spam: float = 1.0,
     ) -> None:
         self._live = Live(crawl_dir, fresh_seconds)
-        self._opened, self._reference, self._popularity = opened, reference, popularity
-        self._spam = spam
+        self._opened, self._reference, self._spam = opened, reference, spam
         self._reading: Reading | None = None
         self._lexicon: tuple[Reading | None, Lexicon] = None, Lexicon()  # of a reading
         self._facets = Facets()
@@ -142,9 +140,6 @@ class Engine:
         adjusted.replace(
             "language", lambda place: f"another one than {spoken}: × {factor}", foreign * adjusted.scores
         )
-        if self._popularity:
-            liked = 1 + self._popularity * self._opened.popularity(pages)
-            adjusted.replace("popularity", lambda place: f"× {liked[place]:.3f}", liked * adjusted.scores)
         self._demote_spam(adjusted, terms, matches)
         if uncrawled == FEW:
             lower = below(adjusted.scores, reading.indexed[pages])
@@ -174,26 +169,14 @@ class Engine:
         )
 
     def _demote_spam(self, adjusted: Adjusted, terms: Sequence[QueryTerm], matches: Matches) -> None:
-        """Multiply the scores of pages by SEARCH_SPAM once for each rule that marks them."""
-        if self._spam == 1:
+        """Multiply the scores of stuffed pages by SEARCH_SPAM."""
+        if self._spam == 1 or not (shares := stuffed(terms, matches)).any():
             return
-        assert self._reading is not None
-        shares, domains = stuffed(terms, matches), self._opened.farms(matches.pages)
-        hidden = self._reading.hidden[matches.pages]
-
-        def hides(place: int) -> str:
-            words = self._opened.word_count(int(matches.pages[place]))
-            return f"{hidden[place]} of {words} words" if words else f"{hidden[place]} words"
-
-        marks: list[tuple[str, NDArray[Any], Callable[[int], str]]] = [
-            ("stuffed", shares, lambda place: f"{shares[place]:.0%} of its words are of the query"),
-            ("link farm", domains, lambda place: f"of {domains[place]} domains"),
-            ("hidden text", hidden, hides),
-        ]
-        for what, found, why in marks:
-            if found.any():
-                lower = np.where(found > 0, self._spam * adjusted.scores, adjusted.scores)
-                adjusted.replace(what, partial(_demoted, why, self._spam), lower)
+        adjusted.replace(
+            "stuffed",
+            lambda place: f"{shares[place]:.0%} of its words are of the query: × {self._spam:g}",
+            np.where(shares > 0, self._spam * adjusted.scores, adjusted.scores),
+        )
 
     def _general(self) -> Reference:
         """Return how frequent words are in general, in the main language or in the collection itself."""
@@ -252,10 +235,6 @@ class Engine:
 
 def _is_known(reading: Reading, term: str) -> bool:
     return any(reading.frequency(field, term) for field in (*FIELDS, PART))
-
-
-def _demoted(why: Callable[[int], str], factor: float, place: int) -> str:
-    return f"{why(place)}: × {factor:g}"
 
 
 def _best(pages: NDArray[np.int32], by: NDArray[np.float64], limit: int) -> NDArray[np.int64]:

@@ -14,18 +14,16 @@ from numpy.typing import NDArray
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.linkgraph import farms, stored
+from webcrawler.linkgraph import stored
 from webcrawler.records import Text
 from webcrawler.scope import Watched
 from webcrawler.search.vocabulary import Vocabulary
 from webcrawler.search.vocabulary import load as load_vocabulary
-from webcrawler.usage import POPULARITY, popularity
 
 BEGINNING_BYTES = 48 << 10
 REPEATS_SECONDS = 60.0  # how old what is known of repeated blocks may be: to read it takes a millisecond
 
 T = TypeVar("T")
-N = TypeVar("N", np.int64, np.float64)
 
 
 @contextmanager
@@ -46,26 +44,19 @@ class Opened:
 
     def __init__(self, crawl_dir: Path, job: str = "") -> None:
         path = crawl_dir / "catalog.sqlite"
-        self._crawl_dir, self._scope = crawl_dir, Watched(crawl_dir)
+        self._scope = Watched(crawl_dir)
         self._catalog = _Cached(path, lambda: _catalog(path, job))
         self._unseen: tuple[object, NDArray[np.int64]] = None, np.zeros(0, np.int64)
         self._changed: tuple[object, int, NDArray[np.float64]] = None, 0, np.zeros(0)
         self._repeats: tuple[object, float, dict[str, frozenset[int]]] = None, 0.0, {}
         ranks, words = crawl_dir / "ranks", crawl_dir / "vocabulary"
         self._ranks = _Cached(ranks / stored.NAME, lambda: stored.load(ranks, self._identity), self._catalog)
-        self._farms = _Cached(ranks / farms.NAME, lambda: farms.load(ranks, self._identity), self._catalog)
-        self._popularity = _Cached(crawl_dir / POPULARITY, self._popular, self._catalog)
         self._vocabulary = _Cached(words, lambda: load_vocabulary(words, self._identity), self._catalog)
 
     @property
     def generation(self) -> object:
-        """Changes when ranks, vocabulary, popularity or farms are replaced."""
-        return (
-            self._ranks.version(),
-            self._vocabulary.version(),
-            self._popularity.version(),
-            self._farms.version(),
-        )
+        """Changes when ranks or vocabulary are replaced."""
+        return self._ranks.version(), self._vocabulary.version()
 
     @property
     def catalog(self) -> Catalog | None:
@@ -83,30 +74,6 @@ class Opened:
         """Return stored PageRank, mean 1; all 1 where there is none."""
         ranks = self._ranks.get()
         return ranks.of(numbers) if ranks else np.ones(len(numbers))
-
-    def popularity(self, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return how much more or less often than others each page is opened, -1 to 1; 0 where unknown."""
-        known = self._popularity.get()
-        return found_in(*known, numbers) if known else np.zeros(len(numbers))
-
-    def farms(self, numbers: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return how many domains the link farm has to which each page belongs; 0 for none."""
-        known = self._farms.get()
-        return found_in(known.pages, known.sizes, numbers) if known else np.zeros(len(numbers), np.int64)
-
-    def word_count(self, number: int) -> int:
-        """Return how many words the text of a page has; 0 where it is not known."""
-        known = self.catalog.documents([number]) if self.catalog else {}
-        return known[number].word_count if number in known else 0
-
-    def _popular(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return page numbers, ascending, and their popularity; a millisecond for ten pages."""
-        catalog, worth = self.catalog, dict[int, float]()
-        for url, one in popularity(self._crawl_dir).items() if catalog else ():
-            if catalog and (document := catalog.find(url)):
-                worth[document.number] = one
-        numbers = sorted(worth)
-        return np.array(numbers, np.int64), np.array([worth[number] for number in numbers])
 
     def beginnings(self, numbers: Sequence[int]) -> dict[int, Text]:
         """Return texts with the first 48 KiB or so of their bodies, without emphasis."""
@@ -169,15 +136,6 @@ class Opened:
     def linking_to(self, url: str) -> NDArray[np.int64]:
         """Return the numbers of the pages that link to a canonical URL."""
         return self.catalog.links.sources_of(url) if self.catalog else np.zeros(0, np.int64)
-
-
-def found_in(known: NDArray[np.int64], values: NDArray[N], numbers: NDArray[np.int32]) -> NDArray[N]:
-    """Return the values of page numbers that are known, which ascend; 0 of others."""
-    found = np.zeros(len(numbers), values.dtype)
-    if len(known):
-        at = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
-        found = np.where(known[at] == numbers, values[at], found)
-    return found
 
 
 def _catalog(path: Path, job: str) -> Catalog:

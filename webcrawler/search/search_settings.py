@@ -19,19 +19,17 @@ class SearchSettings(NamedTuple):
 
     reference: Reference | None = None
     uncrawled: str = FEW
-    popularity: float = 0.0
     spam: float = SPAM
 
     @classmethod
     def read(cls, settings: Mapping[str, Any]) -> Self:
         """Raises BadInput: one of them is not valid, or the reference is not a file of frequencies."""
-        for name in ("SEARCH_UNCRAWLED", "SEARCH_POPULARITY", "SEARCH_SPAM"):
+        for name in ("SEARCH_UNCRAWLED", "SEARCH_SPAM"):
             if why := complaint(name, settings[name]):
                 raise BadInput(why)
         path = settings["SEARCH_REFERENCE"]
         return cls(
             load(Path(path)) if path else None,
             str(settings["SEARCH_UNCRAWLED"]),
-            float(settings["SEARCH_POPULARITY"]),
             float(settings["SEARCH_SPAM"]),
         )

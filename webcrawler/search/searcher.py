@@ -45,7 +45,6 @@ class Searcher:
         fresh_seconds: float = 0.0,
         job: str = "",
         uncrawled: str = FEW,
-        popularity: float = 0.0,
         spam: float = SPAM,
     ) -> None:
         """
@@ -56,14 +55,13 @@ class Searcher:
             fresh_seconds: how long a new commit may be missed; to look for one takes a millisecond.
             uncrawled: when pages that were never fetched are hits: `few`, below the others where fewer than
                 ten fetched pages answer; `always`, as relevant as they are.
-            popularity: by which share a score rises or falls, at most, for what people open, 0 to 1.
             spam: by which scores of pages are multiplied that are marked as spam, 0 to 1.
             job: name of a search of the web; its finds are seen, those of others are not.
         """
         self._crawl_dir, self._deadline_seconds = crawl_dir, deadline_seconds
         self._uncrawled = uncrawled
         self._opened = Opened(crawl_dir, job)
-        self._engine = Engine(crawl_dir, self._opened, reference, fresh_seconds, popularity, spam)
+        self._engine = Engine(crawl_dir, self._opened, reference, fresh_seconds, spam)
 
     @property
     @readable()

@@ -2,28 +2,20 @@
 
 `Recorder` writes it in a thread of its own, `QueryLog` is the file, and `figures` sums it up. Off unless
 QUERY_LOG_DAYS is set.
-`judged` makes relevance judgments of clicks, by a click model.
 """
 
-from webcrawler.usage.clicks import judged
 from webcrawler.usage.figures import figures
 from webcrawler.usage.log import NAME, QueryLog, Shown, new_id, one_line, query_id, today
-from webcrawler.usage.popularity import NAME as POPULARITY
-from webcrawler.usage.popularity import popularity, renew
 from webcrawler.usage.recorder import Recorder
 
 __all__ = [
     "NAME",
-    "POPULARITY",
     "QueryLog",
     "Recorder",
     "Shown",
     "figures",
-    "judged",
     "new_id",
     "one_line",
-    "popularity",
     "query_id",
-    "renew",
     "today",
 ]

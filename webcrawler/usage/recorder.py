@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Thread
@@ -12,7 +11,6 @@ from time import monotonic
 
 from webcrawler import pace
 from webcrawler.usage.log import NAME, QueryLog, Shown, today
-from webcrawler.usage.popularity import renew
 
 MAX_WAITING = 1_000  # result pages and clicks; with more, new ones are not logged
 
@@ -28,14 +26,13 @@ class Recorder:
 
     Args:
         days: how many are kept.
-        learns: is the popularity of pages to be made of it, at the start and once a day?
     """
 
-    def __init__(self, crawl_dir: Path, days: int, learns: bool = False) -> None:
+    def __init__(self, crawl_dir: Path, days: int) -> None:
         self._path, self._days = crawl_dir / NAME, days
         self._waiting: Queue[Shown | Click | None] = Queue(MAX_WAITING)
         self._thread = Thread(target=self._run, name="query log", daemon=True)
-        self._complained, self._learns, self._learnt = "", learns, 0
+        self._complained = ""
 
     def start(self) -> None:
         self._thread.start()
@@ -51,11 +48,8 @@ class Recorder:
 
     def _run(self) -> None:
         self._write([])  # days that are over go, also where nobody asks anything
-        self._learn()
         while some := self._next():
             self._write([one for one in some if one is not None])
-            if today() != self._learnt:
-                self._learn()
             if some[-1] is None:
                 break
 
@@ -68,23 +62,12 @@ class Recorder:
                 some.append(self._waiting.get(timeout=max(0.0, until - monotonic())))
         return some
 
-    def _learn(self) -> None:
-        """Once a day: no page is to move while people click."""
-        self._learnt = today()
-        if self._learns:
-            with self._faults_told():
-                renew(self._path.parent)
-
     def _write(self, some: list[Shown | Click]) -> None:
         shown = [one for one in some if isinstance(one, Shown)]
         clicks = [one for one in some if not isinstance(one, Shown)]
-        with self._faults_told(), closing(QueryLog(self._path, self._days)) as log:
-            log.write(shown, clicks, today())
-
-    @contextmanager
-    def _faults_told(self) -> Iterator[None]:
         try:
-            yield
+            with closing(QueryLog(self._path, self._days)) as log:
+                log.write(shown, clicks, today())
         except Exception as error:  # the thread must live: `close` waits for it
             if self._complained != str(error):
                 self._complained = str(error)

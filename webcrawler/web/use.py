@@ -47,11 +47,8 @@ class Use:
     """Takes what is to be logged, on the event loop."""
 
     def __init__(self, config: Config) -> None:
-        self._recorder = (
-            Recorder(config.crawl_dir, config.query_log_days, config.search.popularity > 0)
-            if config.query_log_days
-            else None
-        )
+        days = config.query_log_days
+        self._recorder = Recorder(config.crawl_dir, days) if days else None
         self._origins = frozenset(origins(config.origins))  # of pages with our box
         self._typed: OrderedDict[int, Shown] = OrderedDict()
 

@@ -18,7 +18,7 @@ from webcrawler.urls import MAX_LENGTH, is_probe
 ZLIB_LEVEL = 1
 # By the first byte of a string in msgpack: how many bytes hold its length. Others are below 32 bytes long.
 _WIDTHS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
-_BODY = 7  # its place among the fields of a packed text; emphasis follows, then what old ones lack
+_BODY = 7  # its place among the fields of a packed text; emphasis follows
 
 DOCUMENT = frozenset({"document", "duplicate", "noindex"})
 # The URL yields no document now. Other failures tell nothing: what is known is kept.
@@ -178,8 +178,8 @@ def pack(text: Text) -> bytes:
 
     Deflating releases the GIL.
     """
-    *names, body, emphasis, language, around, sections, hidden = text
-    said = (language, around, sections, *names, body, emphasis, hidden)
+    *names, body, emphasis, language, around, sections = text
+    said = (language, around, sections, *names, body, emphasis)
     return zlib.compress(msgpack.packb(said), ZLIB_LEVEL)
 
 
@@ -213,8 +213,7 @@ def unpack_beginning(packed: bytes, most_bytes: int) -> Text:
 def _text(said: Sequence[Any]) -> Text:
     language, around, sections = said[:3]
     named = tuple(Section._make(section) for section in sections)
-    hidden = said[_BODY + 2] if len(said) > _BODY + 2 else 0
-    return Text._make((*said[3 : _BODY + 2], language, around, named, hidden))
+    return Text._make((*said[3:], language, around, named))
 
 
 def _cut_string(data: bytes) -> str:

@@ -1,8 +1,7 @@
 """Which ranking was better? Rankings on queries whose answers people have judged.
 
 `read` takes a test collection from a folder and `build` makes a data folder of it, with a real catalog and
-index; `read_judgments` takes judgments of pages, such as those made on the search page, and
-`read_clicks` makes some of its log. `compare` asks the
+index; `read_judgments` takes judgments of pages, such as those made on the search page. `compare` asks the
 real `Searcher` every query; `Comparison` says which ranking was better, by the measures of ir-measures (extra
 `judge`), and how sure that is; `tables` prints it.
 """
@@ -12,7 +11,6 @@ from webcrawler.evaluation.judged.collection import (
     Paper,
     build,
     read,
-    read_clicks,
     read_feedback,
     read_judgments,
 )
@@ -30,7 +28,6 @@ __all__ = [
     "compare",
     "measure",
     "read",
-    "read_clicks",
     "read_feedback",
     "read_judgments",
     "tables",

@@ -9,7 +9,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from webcrawler import usage
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.side_by_side import Progress
@@ -68,11 +67,6 @@ def read_feedback(folder: Path) -> Judgments:
             f"nothing was judged in {folder} yet: `scrapy serve -s SERVE_FEEDBACK=1` lets people judge hits"
         )
     return read_judgments(folder)
-
-
-def read_clicks(crawl_dir: Path) -> Judgments:
-    """What was opened on the search page; document ids are URLs. Raises BadInput: too little was."""
-    return Judgments(*usage.judged(crawl_dir))
 
 
 def read_judgments(folder: Path) -> Judgments:

@@ -179,15 +179,6 @@ class Reading:
             self._lengths[field] = found
         return self._lengths[field]
 
-    @cached_property
-    @readable
-    def hidden(self) -> NDArray[np.uint32]:
-        """How many words of each page are hidden to be found; 0 in an index of format 9 or older."""
-        found = np.zeros(self.size, np.uint32)
-        for segment in self._index:
-            found[segment.numbers[segment.alive]] = segment.hidden()[segment.alive]
-        return found
-
     @readable
     def sections(self, pages: Sequence[int]) -> Values:
         """Return where the sections of each page begin, as hit lists: see `make_schema`.

@@ -24,7 +24,7 @@ from webcrawler.index.whoosh.hit_encoding import (
 from webcrawler.records import Document, Text
 from webcrawler.text import content, terms
 
-VERSION = 11  # of fields, analysis and hit lists together; another one in a folder means: follow again
+VERSION = 12  # of fields, analysis and hit lists together; another one in a folder means: follow again
 
 
 class Anchored(NamedTuple):
@@ -88,8 +88,7 @@ def make_schema() -> Schema:
     The others are columns. `length` is the number of words in the body; it is exact, while Whoosh rounds its
     own field lengths to a byte. `sampled` is how many pages told which blocks repeat over the server, when
     the document was indexed. `sections` is a hit list of the positions in `body` where sections begin, in
-    their order, and in place of a size how many words their headings have. `vector`: see `vectors`. `hidden`
-    is how many words visitors can't see, where these are there to be found.
+    their order, and in place of a size how many words their headings have. `vector`: see `vectors`.
     """
     return _marked(
         Schema(
@@ -106,7 +105,6 @@ def make_schema() -> Schema:
             language=ID(),
             length=COLUMN(NumericColumn("I")),
             sampled=COLUMN(NumericColumn("B")),
-            hidden=COLUMN(NumericColumn("I")),
             sections=COLUMN(VarBytesColumn()),
             vector=COLUMN(VarBytesColumn()),
         )
@@ -162,7 +160,6 @@ def index_document(document: Document, text: Text, repeats: Repeats = NO_REPEATS
         "language": language or None,
         "length": sum(map(len, body.spelled.values())),
         "sampled": repeats.pages,
-        "hidden": text.hidden,
         "sections": section_list(body.positions[:-1], (section.heading for section in main.sections)),
         "vector": vectors.encode(vectors.vector(title.spelled, body.spelled, body.positions[-1], language)),
     }

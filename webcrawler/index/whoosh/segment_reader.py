@@ -98,10 +98,6 @@ class Segment:
         coded: NDArray[np.uint8] = self._documents.array(f"_{field}_len", "u1")
         return _LENGTHS[coded]
 
-    def hidden(self) -> NDArray[np.uint32]:
-        found: NDArray[np.uint32] = self._documents.array("hidden", ">u4")
-        return found
-
     def bytes_of(self, column: str, document: int) -> bytes:
         found: bytes = self._documents.bytes_of(column, document)
         return found
