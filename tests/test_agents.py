@@ -101,15 +101,6 @@ def test_agents_share_one_crawl_and_its_summary_counts_what_all_of_them_did(
 
 
 @pytest.mark.slow
-def test_each_agent_keeps_what_it_learns_in_a_file_by_its_number(web: SharedWeb, tmp_path: Path) -> None:
-    done = crawled(tmp_path, web, "-a", "mode=adaptive?query=page")
-
-    assert done.status == 0, done.log
-    files = {file.name for file in (tmp_path / "learnt").glob("*.msgpack")}
-    assert files == {"agent1.msgpack", "agent2.msgpack"}
-
-
-@pytest.mark.slow
 def test_max_pages_is_for_all_agents_together(web: SharedWeb, tmp_path: Path) -> None:
     done = crawled(tmp_path, web, "-a", "max_pages=17")
 

@@ -244,7 +244,7 @@ def test_all_is_in_it_that_cannot_be_made_again(tmp_path: Path) -> None:
     (folder / "pages").mkdir()
     QueryLog(folder / QUERIES, 30).close()
     kept = ("scope.json", "frontier.json", "demo.json", "feedback/qrels.txt", "feedback/key", "own.txt")
-    kept += ("learnt/agent1.msgpack", "realtime/job.json")
+    kept += ("realtime/job.json",)
     left = ("index/x.seg", "anchors/x", "ranks/x", "vocabulary/x", "index.new/x", "refresh/x", "metrics/x")
     left += ("rebuilt/x", "index.log", "index.lock")
     for name in (*kept, *left):
@@ -261,12 +261,11 @@ def test_all_is_in_it_that_cannot_be_made_again(tmp_path: Path) -> None:
     assert (copy / QUERIES).stat().st_mode & 0o777 == 0o600
     assert copy.stat().st_mode & 0o777 == 0o700
 
-    shutil.rmtree(folder / "learnt")
     (folder / "demo.json").unlink()
     backup(folder, copy, None, silent)
 
     found = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
-    assert found == {*kept, *of_its_own} - {"learnt/agent1.msgpack", "demo.json"}
+    assert found == {*kept, *of_its_own} - {"demo.json"}
 
 
 def test_a_snapshot_is_of_one_moment_though_others_write(

@@ -274,7 +274,6 @@ def test_a_search_that_was_killed_goes_on_by_its_name_and_loses_nothing(
     sites: Sites, folder: Path, strategy: str, between: str
 ) -> None:
     kill_a_search(sites, folder, strategy)
-    assert (folder / "realtime" / "test.learnt").exists() == (strategy == "adaptive")
     sites.far.routes["/last"] = page("The end")
     asked = {site: site.times("/") for site in sites}
     if between == "crawl":
@@ -289,7 +288,6 @@ def test_a_search_that_was_killed_goes_on_by_its_name_and_loses_nothing(
     assert {hit["url"] for hit in found["hits"] if hit["source"] == "web"} == sites.similar
     assert seen_by_all(folder) == {sites.ours.url + "/more", *sites.similar}
     assert {site: site.times("/") for site in sites} == asked  # nothing is fetched twice
-    assert not (folder / "realtime" / "test.learnt").exists()
     connect(None, folder).close()
 
 

@@ -6,7 +6,6 @@
 from webcrawler.archive.batch import CHECKED, DOCUMENTS, Batch, Settled, broken, unread
 from webcrawler.archive.finds import discard_finds, discard_left_over
 from webcrawler.archive.history import RECALLED, recall, take_in
-from webcrawler.archive.learnt import Learnt, go_on, remember
 from webcrawler.archive.purge import purge
 from webcrawler.archive.rebuild import rebuild
 from webcrawler.archive.whole import refuse_lost_records
@@ -16,17 +15,14 @@ __all__ = [
     "DOCUMENTS",
     "RECALLED",
     "Batch",
-    "Learnt",
     "Settled",
     "broken",
     "discard_finds",
     "discard_left_over",
-    "go_on",
     "purge",
     "rebuild",
     "recall",
     "refuse_lost_records",
-    "remember",
     "take_in",
     "unread",
 ]

@@ -19,7 +19,7 @@ class Backup(Command):
     summary = "Copy the data folder, also while a crawl runs"
     details = (
         "Makes DEST a copy of all that cannot be made again: catalog, pages, frontier, scope, judgments, "
-        "queries, what was learnt, your templates. Done again, it copies what is new. DEST is a data folder."
+        "queries, your templates. Done again, it copies what is new. DEST is a data folder."
     )
     options = (Option("--json", False, "print JSON"),)
 

@@ -66,17 +66,12 @@ class Ordering:
         follows_ranks: the ranker gives waiting URLs new priorities, by `priorities`, while the crawl goes on.
         takes_notes: `page_note` and `note` are used.
         learns: `learn` is told what was found, and `plan` gives waiting URLs other priorities. What it learns
-            stays in this process, and with `kept` in the one that goes on after it. Several threads call it,
-            so it needs its own lock.
+            stays in this process; the next one is told documents of the catalog. Several threads call it, so
+            it needs its own lock.
         seeds_first: a URL without a source is a seed, and comes before all others.
         band: the width of a class of priorities; 0: there is one class. The ranker's priorities and those
             that are added stay below it, and a URL stays in the class that it was discovered in.
         within: the argument that is a mode itself; `__init__` is given it as an ordering.
-        kept: names of the attributes that hold what was learnt, where that is to outlive the process. They
-            are plain values, collections, arrays of numpy, links, `records`, or parts with a `kept` of
-            their own. The same calls have to teach the same. Without it, an ordering learns from documents
-            of the catalog again.
-        records: the dataclasses and named tuples among these values.
     """
 
     servers_take_turns = False
@@ -87,8 +82,6 @@ class Ordering:
     seeds_first = False
     band = 0
     within = ""
-    kept: tuple[str, ...] = ()
-    records: tuple[type, ...] = ()
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         """The priority that a link gives its URL.

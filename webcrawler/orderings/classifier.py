@@ -121,8 +121,6 @@ class Training:
         query: words that are looked for, as one more example.
     """
 
-    kept = ("_examples", "_others", "_seen", "_learnt")
-
     def __init__(self, query: Row | None) -> None:
         self._query = [query] if query else []
         self._examples: dict[int, Document] = {}
@@ -184,8 +182,6 @@ class Classifier(Ordering):
     on_repeat = "raise"
     takes_notes = True
     learns = True
-    kept = ("_examples", "_training", "_rows", "_model", "_is_new")
-    records = (Row, Model, Document)
 
     def __init__(self, query: str = "", degree: str = "0.5", depth: str = "2") -> None:
         self._degree = number("degree", degree, lambda share: 0 < share <= 1, "above 0 and up to 1")

@@ -19,8 +19,6 @@ KEPT = 1_000  # pages that came before the last seed, to be scored again when it
 class Examples:
     """The seeds of a crawl and the targets of their redirects."""
 
-    kept = ("ids", "awaited")
-
     def __init__(self) -> None:
         self.ids: set[int] = set()  # URL ids
         self.awaited: set[int] = set()  # those whose text is still to come
@@ -109,8 +107,6 @@ class SeedSimilarity(Ordering):
     on_repeat = "raise"
     takes_notes = True
     learns = True
-    kept = ("_examples", "_seeds", "_wanted", "_pages", "_is_changed")
-    records = (ScoredPage,)
 
     def __init__(self, query: str = "") -> None:
         self._words = list(Wanted.of(query).shares) if query else []

@@ -31,7 +31,6 @@ class Guarded(Ordering):
         self.servers_take_turns, self.on_repeat = own.servers_take_turns, own.on_repeat
         self.follows_ranks, self.takes_notes = own.follows_ranks, own.takes_notes
         self.learns, self.seeds_first, self.band = own.learns, own.seeds_first, own.band
-        self.kept, self.records = ("_own",) if own.kept else (), own.records
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         instead = max(-PRIORITY_MAX, min(source.priority, PRIORITY_MAX)) if source else 0

@@ -47,8 +47,6 @@ class WebCrawler(Ordering):
 
     on_repeat = "raise"
     learns = True
-    kept = ("_documents", "_near_top", "_seeds", "_best", "_told")
-    records = (_Document,)
     near_top = 15  # documents whose links are followed: as many as WC's result list shows (Figure 3)
 
     def __init__(self, query: str = "", also: str = "") -> None:

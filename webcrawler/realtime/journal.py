@@ -35,7 +35,7 @@ KEPT = 100  # journals of runs that are over
 SILENT_SECONDS = 90.0
 CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
-SUFFIXES = ("json", "log", "lock", "stop", "asked", "learnt", "new")  # of the files of a run
+SUFFIXES = ("json", "log", "lock", "stop", "asked", "new")  # of the files of a run
 _NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,100}")
 
 

@@ -45,10 +45,8 @@ def keep_begun(folders: Sequence[Path], into: Path) -> None:
 
 
 def forget(folder: Path) -> None:
-    """The frontier is cleared on purpose: what is learnt from now on is of another crawl."""
+    """The frontier is cleared on purpose: the next crawl begins anew."""
     (folder / BEGUN).unlink(missing_ok=True)
-    for file in (folder / "learnt").glob("*.msgpack"):
-        file.unlink(missing_ok=True)
 
 
 def name_of(folder: Path, catalog: Catalog) -> str:

@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler import connection, pace, urls
-from webcrawler.archive import RECALLED, Batch, Learnt, Settled, go_on, recall, remember
+from webcrawler.archive import RECALLED, Batch, Settled, recall
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.background import hold_crawl, hold_start, lower_priority
@@ -102,10 +102,9 @@ class Stores:
             if may_demo and self._is_new():
                 time.sleep(pace.SEEDS_FIRST_SECONDS)
             with hold_start(self._folder):
-                knows = self._begin(opened, may_demo)
+                self._begin(opened, may_demo)
             retry(lambda: self._await_agents(time.monotonic() + AGENTS_SECONDS), revive)
-            if not knows:
-                self._recall()
+            self._recall()
             self.parsers = parser_pool(settings, job.agents, recorder=recorder)
             opened.callback(self.parsers.close)
             self.batch = self._open_batch(self.new_frontier(opened), settled, reports, broken)
@@ -117,8 +116,8 @@ class Stores:
         job = self._job
         return not (job.is_search or job.seeds or job.sitemaps or read_begun(self._folder))
 
-    def _begin(self, opened: ExitStack, may_demo: bool) -> bool:
-        """Looks what the frontier is, joins it, enters the seeds; tells whether its ordering knows something.
+    def _begin(self, opened: ExitStack, may_demo: bool) -> None:
+        """Looks what the frontier is, joins it, and enters the seeds.
 
         This is done under the lock of starts, so that nobody changes what this process has seen.
         """
@@ -140,7 +139,6 @@ class Stores:
         polite = read_politeness(settings, no_delay=self.demo is not None)
         mode = maintenance.mode_of(client, job.mode, job.frontier)
         self.frontier = join(opened, self.connection, settings, mode, polite, job.frontier)
-        knows = self._remember(opened, mode)
         self._log_decisions(opened, mode)
         if job.is_search:
             retry(lambda: maintenance.enter_search(client, job.frontier), revive)
@@ -161,7 +159,6 @@ class Stores:
         retry(self._begin_refresh, revive)
         if not job.is_search:
             retry(lambda: self._try_again(links), revive)
-        return knows
 
     def _end_checks(self, index_frontier: Frontier) -> None:
         with suppress(Unavailable), hold_start(self._folder):
@@ -191,13 +188,8 @@ class Stores:
         while self.frontier.meet() < self._job.agents and time.monotonic() < until:
             time.sleep(0.05)
 
-    @property
-    def _learnt_by_search(self) -> Path:
-        return self._folder / f"{self._job.frontier.replace(':', '/')}.learnt"  # realtime/JOB.learnt
-
     def _forget_search(self) -> None:
-        """Removes the frontier of a search, and what it has learnt."""
-        self._learnt_by_search.unlink(missing_ok=True)
+        """Removes the frontier of a search."""
         with suppress(RedisError, BadInput):
             maintenance.leave_search(self.connection.client, self._job.frontier)
 
@@ -237,20 +229,6 @@ class Stores:
         self.frontier.again(
             [Again(url, was, named[n].request, spelling) for n, url, spelling, was in failing]
         )
-
-    def _remember(self, opened: ExitStack, mode: str) -> bool:
-        """Lets what an ordering learns outlive this process; tells whether it knows something from before."""
-        own = self.frontier.ordering
-        if not (own.learns and own.kept):
-            return False
-        if self._job.is_search:
-            learnt = Learnt(own, mode, self._learnt_by_search)
-        else:
-            learnt, lock = remember(own, mode, self._folder, self._agent)
-            opened.enter_context(lock)
-        opened.callback(learnt.close)
-        go_on(self.frontier, learnt, self.connection.revive)
-        return learnt.is_restored
 
     def _recall(self) -> None:
         """Teaches an ordering from the catalog what it may have known in a process that has ended."""

@@ -40,10 +40,6 @@ class Adaptive(Ordering):
     """
 
     learns = True
-    kept = (
-        *("_evidence", "_first", "_decided", "_explorers", "_explored", "_owed", "_counted"),
-        "_turn",
-    )
 
     def __init__(self, query: str = "", also: str = "", gamma: str = "0") -> None:
         self._wanted = Wanted.of(query, also.split(","))

@@ -24,8 +24,6 @@ UNKNOWN = 0.5  # chance of an answer where nothing is known
 class Column:
     """An array with a value for each row; rows that were never set hold `fill`."""
 
-    kept = ("rows",)
-
     def __init__(self, fill: float = 0, dtype: Any = FLOATS, width: int = 0) -> None:
         self._fill = fill
         self.rows: NDArray[Any] = np.full((FIRST, width) if width else FIRST, fill, dtype)
@@ -45,8 +43,6 @@ class Column:
 
 class Numbers:
     """Numbers keys from 1 to a limit, in columns that grow with them; keys that come later have number 0."""
-
-    kept = ("_numbers",)
 
     def __init__(self, limit: int, *columns: Column | Means) -> None:
         self._limit, self._columns = limit, columns
@@ -68,8 +64,6 @@ class Numbers:
 
 class Means:
     """Means of values by number, drawn towards an expected value while there are few."""
-
-    kept = ("counts", "sums")
 
     def __init__(self) -> None:
         self.counts, self.sums = Column(), Column()
@@ -106,7 +100,6 @@ class Candidates:
         self.told = Column(UNTOLD, np.int64)  # the priority that the frontier has
         self.waits = Column(False, np.bool_)
         self._columns = [column for column in vars(self).values() if isinstance(column, Column)]
-        self.kept = tuple(name for name in vars(self) if name != "_columns")
 
     def add(self, link: Link) -> int:
         """Adds a row for a URL that has none."""
@@ -161,7 +154,6 @@ class Servers:
         self.named = Column()  # how well its name, or a link from another server, matches the query
         self.revealed_by = Column(0, np.int32)  # the server that first linked to it
         self._numbers = Numbers(SERVERS_MAX, *vars(self).values())
-        self.kept = tuple(vars(self))
 
     def of(self, name: str, linked_from: int = 0) -> tuple[int, bool]:
         """The number of a server, and whether it is new; `linked_from` is the server that links to it."""

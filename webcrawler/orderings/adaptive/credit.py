@@ -30,7 +30,6 @@ class Credit(Ordering):
     """
 
     learns = True
-    kept = ("_adaptive",)
 
     def __init__(self, query: str = "", also: str = "", gamma: str = "0.6") -> None:
         self._adaptive = Adaptive(query, also, gamma)

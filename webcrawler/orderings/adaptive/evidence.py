@@ -71,11 +71,6 @@ def _beginning(word: str) -> str:
 class Evidence:
     """Candidates, and mean page scores over what they have in common: server, directory, words, parents."""
 
-    kept = (
-        *("candidates", "servers", "directories", "tokens", "pages", "directory_answers", "documents"),
-        *("rewards", "_returns", "_directory_numbers", "_token_numbers", "_redirected"),
-    )
-
     def __init__(self, wanted: Wanted, gamma: float = 0.0) -> None:
         self._match = Matcher(wanted).match
         self.candidates, self.servers = Candidates(), Servers()

@@ -32,8 +32,6 @@ class LayerModel:
     as there are such pages here from the start; there, a threshold tells them.
     """
 
-    kept = ("_counts", "_totals", "_all")
-
     def __init__(self, layers: int) -> None:
         self._counts = [Counter[str]() for _ in range(layers)]
         self._totals = [0] * layers

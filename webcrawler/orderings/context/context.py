@@ -45,11 +45,6 @@ class ContextGraph(Ordering):
     on_repeat = "raise"
     takes_notes = True
     learns = True
-    kept = (
-        *("_examples", "_likeness", "_layers", "_model", "_words", "_learnt", "_pages", "_decided"),
-        "_changes",
-    )
-    records = (ScoredPage,)
 
     def __init__(self, query: str = "", layers: str = "3") -> None:
         depth = whole_number("layers", layers, 1, LAYERS_MAX)

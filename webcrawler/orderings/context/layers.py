@@ -20,8 +20,6 @@ class Layers:
         depth: the last layer; what is farther is in layer depth + 1.
     """
 
-    kept = ("_layers", "_linked_by", "_tried", "_targets")
-
     def __init__(self, depth: int) -> None:
         self.far = depth + 1
         self._layers: dict[int, int] = {}  # by URL id, of the pages fetched

@@ -25,8 +25,6 @@ class Likeness:
     Weakness: the words of a server's navigation count like others; examples of several servers help.
     """
 
-    kept = ("_sum", "_number")
-
     def __init__(self) -> None:
         self._sum: dict[str, float] = {}  # of the examples' vectors
         self._number = 0
