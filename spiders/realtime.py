@@ -43,14 +43,13 @@ class RealtimeSpider(IndexSpider):
         """The index answers before anything else is opened: a person waits for it."""
         # Here: Scrapy imports all spiders for each, and a crawl has no use for what answers searches.
         from webcrawler.realtime import Driver, RealtimeSearch
-        from webcrawler.repository import Reporter, main_index, share_finds
+        from webcrawler.repository import main_index, share_finds
         from webcrawler.search import SearchSettings
 
         settings = self.crawler.settings
         folder = Path(settings["CRAWL_DIR"]).absolute()
         job, index = self.job.with_judged(folder), main_index(settings)
         share = partial(share_finds, folder, index, clock.now()) if index else None
-        self._reporter = Reporter(index, partial(journal.stop, folder, job.name)) if index else None
         self._search = RealtimeSearch(folder, job, SearchSettings.read(settings), share)
         self.job = replace(self._search.rest, mode=self._search.begin())
         self._driver = Driver(self._search, self._show)
@@ -73,5 +72,3 @@ class RealtimeSpider(IndexSpider):
 
     def _show(self, now: Journal) -> None:
         self.crawler.signals.send_catch_log(signal=journal.CHANGED, journal=now)
-        if self._reporter:
-            self._reporter.tell(now)

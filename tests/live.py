@@ -64,7 +64,6 @@ def journal(job: str, **changes: Any) -> Journal:
         note="",
         keep="similar",
         kept=0,
-        reported=False,
         hits=[found(1), found(2, source="web", via=VIA)],
     )
     made.update(changes)  # type: ignore[typeddict-item]
@@ -82,7 +81,6 @@ class StandIn:
     """Runs searches within the test: each keeps a real journal, and is over when the test says so."""
 
     patience_seconds = 60.0
-    has_own_folder = False
 
     def __init__(self, crawl_dir: Path) -> None:
         self.crawl_dir = crawl_dir

@@ -43,16 +43,6 @@ def test_what_is_written_is_what_others_read(tmp_path: Path) -> None:
     assert journal.is_alive(tmp_path, "one")
 
 
-def test_a_journal_of_an_older_version_says_that_all_was_kept(tmp_path: Path) -> None:
-    found = {"rank": 1, "url": "http://a.test/", "source": "web"}
-    older = entry("one", state="finished") | {"fetched": 3, "hits": [found]}
-    kept = {name: value for name, value in older.items() if name not in ("agent", "keep", "kept")}
-    put(tmp_path, "one.json", kept)
-
-    said = {"agent": "", "keep": "yes", "kept": 3, "hits": [found | {"kept": True}]}
-    assert journal.read(tmp_path, "one") == older | said
-
-
 def test_a_stop_is_asked_for_once(tmp_path: Path) -> None:
     writer = Writer(tmp_path, "one")
     assert not writer.is_stopped()

@@ -29,7 +29,7 @@ from webcrawler.errors import BadInput
 from webcrawler.realtime import journal
 from webcrawler.web import Config, make_app
 from webcrawler.web.live.launchers import BROKE, Children
-from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyds
+from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyd
 
 # ---- child processes
 
@@ -62,22 +62,25 @@ def test_child_searches_the_demo_web_and_ends_in_order_when_told(crawl_dir: Path
 
 
 @pytest.mark.slow
-def test_child_that_is_killed_is_started_again_and_goes_on(crawl_dir: Path, demo_web: DemoWeb) -> None:
+def test_child_that_is_killed_has_broken_off_and_who_asks_the_same_again_starts_another(
+    crawl_dir: Path, demo_web: DemoWeb
+) -> None:
     app = make_app(Config(share_demo_web(demo_web, crawl_dir), rate=""))
     with TestClient(app, HERE, follow_redirects=False, client=("127.0.0.1", 50_000)) as web:
-        job = started(web, q="solar eclipse", strategy="breadth", enough=0)
-        searches = app.state.live.searches
+        killed = started(web, q="solar eclipse", strategy="breadth", enough=0)
+        launcher = app.state.live.searches.launcher
 
-        def fetched() -> int:
+        def fetched(job: str) -> int:
             found = journal.read(crawl_dir, job)
             return found["fetched"] if found else 0
 
-        until(lambda: fetched() >= 3, "pages")
-        killed = searches.launcher._processes[job]
-        killed.kill()
-        known = fetched()
-        until(lambda: searches.launcher._processes[job] is not killed, "another process")
-        until(lambda: journal.is_alive(crawl_dir, job) and fetched() > known, "more pages")
+        until(lambda: fetched(killed) >= 3, "pages")
+        launcher._processes[killed].kill()
+        until_there(web, lambda: web_searches(web)._started[killed].is_over, "its end")
+        assert "Ended: it broke off." in web.get(f"/live/{killed}").text
+        job = started(web, q="solar eclipse", strategy="breadth", enough=0)
+        assert job != killed
+        until(lambda: fetched(job) >= 3, "pages of the second")
 
     until(lambda: not journal.is_alive(crawl_dir, job), "its end")
     found = journal.read(crawl_dir, job)
@@ -157,7 +160,7 @@ class Noted(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[tuple[str, dict[str, str]]] = []
         self.headers: list[str] = []
-        self.jobs: dict[str, list[str]] = {"pending": [], "running": [], "finished": []}
+        self.pending: set[str] = set()
         self.answers: dict[str, tuple[int, str]] = {}
 
     @property
@@ -181,21 +184,21 @@ class _Handler(BaseHTTPRequestHandler):
         what, fields = urlsplit(self.path).path.strip("/").removesuffix(".json"), dict(parse_qsl(form))
         self.server.asked.append((what, fields))
         self.server.headers.append(self.headers.get("Authorization", ""))
-        jobs = self.server.jobs
+        told: dict[str, str | None] = {"status": "ok"}
         if what == "schedule":
-            jobs["pending"].append(fields["jobid"])
-        if what == "cancel" and fields["job"] in jobs["pending"]:
-            jobs["pending"].remove(fields["job"])  # and is in no list any more
-        listed = {state: [{"id": job} for job in names] for state, names in jobs.items()}
-        status, text = self.server.answers.get(what, (200, json.dumps({"status": "ok", **listed})))
+            self.server.pending.add(fields["jobid"])
+        if what == "cancel":
+            told["prevstate"] = "pending" if fields["job"] in self.server.pending else None
+            self.server.pending.discard(fields["job"])
+        status, text = self.server.answers.get(what, (200, json.dumps(told)))
         self.send_response(status)
         self.end_headers()
         with suppress(BrokenPipeError):
             self.wfile.write(text.encode())
 
 
-@contextmanager
-def noting() -> Iterator[Noted]:
+@pytest.fixture
+def noted() -> Iterator[Noted]:
     with Noted() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -206,16 +209,10 @@ def noting() -> Iterator[Noted]:
             thread.join()
 
 
-@pytest.fixture
-def noted() -> Iterator[Noted]:
-    with noting() as server:
-        yield server
-
-
 @contextmanager
 def with_scrapyd(crawl_dir: Path, address: str) -> Iterator[TestClient]:
     with opened(crawl_dir) as web:
-        web_searches(web).launcher = Scrapyds(Config(crawl_dir, scrapyd=(address,), scrapyd_project="mine"))
+        web_searches(web).launcher = Scrapyd(Config(crawl_dir, scrapyd=address))
         yield web
 
 
@@ -225,7 +222,7 @@ def test_search_becomes_a_job_of_scrapyd_with_our_folder(tmp_path: Path, noted: 
 
     what, fields = noted.asked[0]
     assert (what, noted.headers[0]) == ("schedule", "Basic YW5uOnNlY3JldA==")
-    ours = {"project": "mine", "spider": "realtime", "jobid": job, "setting": f"CRAWL_DIR={tmp_path}"}
+    ours = {"project": "webcrawler", "spider": "realtime", "jobid": job, "setting": f"CRAWL_DIR={tmp_path}"}
     asked = {"query": "molecular biology", "strategy": "adaptive", "enough": "20", "max_pages": "300"}
     asked |= {"max_time": "120", "keep": "similar", "seeds": f"@{tmp_path}/realtime/{job}.seeds"}
     assert fields == ours | asked
@@ -238,19 +235,13 @@ def test_job_that_waits_in_scrapyd_is_cancelled_when_stopped(tmp_path: Path, not
         stop(web, job)
 
     cancelled = [fields for what, fields in noted.asked if what == "cancel"]
-    assert cancelled == [{"project": "mine", "job": job}]
-
-
-@pytest.fixture
-def asking(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At each look."""
-    monkeypatch.setattr(pace, "SCRAPYD_LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(pace, "LIVE_WATCH_SECONDS", 0.001)
+    assert cancelled == [{"project": "webcrawler", "job": job}]
 
 
 def test_job_that_is_cancelled_while_it_waits_makes_room_for_the_next(
-    tmp_path: Path, noted: Noted, asking: None
+    tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(pace, "LIVE_WATCH_SECONDS", 0.001)
     with with_scrapyd(tmp_path, noted.address) as web:
         job = started(web)
         stop(web, job)
@@ -260,25 +251,40 @@ def test_job_that_is_cancelled_while_it_waits_makes_room_for_the_next(
         assert started(web) != job
 
 
-def test_job_is_over_when_scrapyd_has_missed_it_twice(tmp_path: Path, noted: Noted, asking: None) -> None:
-    runner = Scrapyds(Config(tmp_path, scrapyd=(noted.address,)))
+def test_job_is_over_when_its_journal_says_so_and_nobody_holds_its_lock(tmp_path: Path, noted: Noted) -> None:
+    runner = Scrapyd(Config(tmp_path, scrapyd=noted.address))
     runner.start("j1", {"query": "gene"})
-    for place, over in [("", False), ("pending", False), ("running", False), ("", False), ("finished", True)]:
-        noted.jobs = {"pending": [], "running": [], "finished": [], place: ["j1"]}
-        assert runner.is_over("j1") == over  # missed once it lies between two lists
+    assert not runner.is_over("j1")  # it waits for its turn
+    writer = journal.Writer(tmp_path, "j1")
+    for state, over in [("running", False), ("finished", False)]:
+        writer.write(made("j1", state=state))
+        assert runner.is_over("j1") == over
 
-    assert runner.complaint("j1")
-    runner.forget("j1")
+    writer.close()
     assert runner.is_over("j1")
 
 
-def test_scrapyd_that_fails_is_not_asked_at_each_look(tmp_path: Path, noted: Noted) -> None:
-    noted.answers["listjobs"] = (500, "Traceback")
-    runner = Scrapyds(Config(tmp_path, scrapyd=(noted.address,)))
-    runner.start("j1", {"query": "gene"})
+def test_job_that_died_is_over(tmp_path: Path, noted: Noted) -> None:
+    runner, writer = Scrapyd(Config(tmp_path, scrapyd=noted.address)), journal.Writer(tmp_path, "j1")
+    writer.write(made("j1"))
+    assert not runner.is_over("j1")
 
-    assert [runner.is_over("j1") for _ in range(3)] == [False] * 3
-    assert [what for what, _ in noted.asked] == ["schedule", "listjobs"]
+    writer._lock.close()  # as the kernel does
+
+    assert runner.is_over("j1")
+
+
+def test_job_is_not_over_as_long_as_scrapyd_says_that_it_ran(tmp_path: Path, noted: Noted) -> None:
+    runner = Scrapyd(Config(tmp_path, scrapyd=noted.address))
+    noted.answers["cancel"] = (200, '{"status": "ok", "prevstate": "running"}')
+    runner.end("j1", at_once=False)
+    assert not runner.is_over("j1")
+
+    noted.answers["cancel"] = (200, '{"status": "ok", "prevstate": null}')
+    runner.end("j1", at_once=True)
+    assert runner.is_over("j1")
+    runner.forget("j1")
+    assert not runner._gone
 
 
 @pytest.mark.parametrize(
@@ -314,10 +320,10 @@ def test_scrapyd_that_is_not_there_is_one_line(tmp_path: Path, noted: Noted) -> 
 @pytest.mark.parametrize("url", ["scrapyd", "ftp://127.0.0.1", "http://", "127.0.0.1:6800"])
 def test_scrapyd_needs_an_address(tmp_path: Path, url: str) -> None:
     with pytest.raises(BadInput, match="SERVE_SCRAPYD"):
-        make_app(Config(tmp_path, scrapyd=(url,)))
+        make_app(Config(tmp_path, scrapyd=url))
 
 
 def test_runner_is_a_child_process_unless_a_scrapyd_is_named(tmp_path: Path) -> None:
-    for addresses, kind in (((), Children), (("http://127.0.0.1:6800",), Scrapyds)):
-        app = make_app(Config(tmp_path, scrapyd=addresses))
+    for address, kind in (("", Children), ("http://127.0.0.1:6800", Scrapyd)):
+        app = make_app(Config(tmp_path, scrapyd=address))
         assert isinstance(app.state.live.searches.launcher, kind)

@@ -14,19 +14,14 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 from urllib.request import ProxyHandler, build_opener
 
-import httpx
 import pytest
 from environments import copy_what_git_tracks as copied
-from live import served
-from localweb import Answer, sites
 from ports import free_port
-from test_shared_finds import TOKEN, taking
 from truth import Truth
 from truth import truth as demo_truth
 from waiting import at_rest, until
@@ -35,8 +30,7 @@ from webcrawler import __version__, connection
 from webcrawler.demo import DemoWeb
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
-from webcrawler.search import Searcher
-from webcrawler.web import Config, make_app
+from webcrawler.web import Config
 from webcrawler.web.live import scrapyd as web_scrapyd
 
 pytestmark = [pytest.mark.scrapyd, pytest.mark.slow]
@@ -312,7 +306,7 @@ def test_what_a_search_found_is_searched_by_others(
 
 
 def test_the_search_page_starts_and_ends_searches_here(scrapyd: Scrapyd, searched: Journal) -> None:
-    page = web_scrapyd.Scrapyds(Config(scrapyd.search_dir, scrapyd=(scrapyd.url,)))
+    page = web_scrapyd.Scrapyd(Config(scrapyd.search_dir, scrapyd=scrapyd.url))
     asked = {"job": "page", "query": "sailing knots", "strategy": "breadth", "enough": "0"}
 
     page.start("page", asked)
@@ -323,46 +317,6 @@ def test_the_search_page_starts_and_ends_searches_here(scrapyd: Scrapyd, searche
 
     found = journal.read(scrapyd.search_dir, "page")
     assert found and found["state"] == "finished" and found["query"] == "sailing knots"
-
-
-def test_search_on_another_machine_is_started_resumed_and_stopped_by_the_page(
-    python: Path, clone: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    far, main = Scrapyd(tmp_path_factory.mktemp("far"), python), tmp_path_factory.mktemp("main")
-    quokka = "<title>Quokka {}</title><p>quokka {} <a href=/{}>more</a>"
-    routes = {f"/{n}": Answer(quokka.format(n, n, n + 1)) for n in range(900)}
-    addresses = ("http://127.0.0.1:1", far.url)  # nobody is at the first one
-    config = replace(
-        taking(main, ADDRESSES_ALLOWED="127.0.0.0/8"), scrapyd=addresses, scrapyd_folder="own", live_pages=900
-    )
-    with sites(site=routes) as opened, served(make_app(config)) as (host, port):
-        url = f"http://{host}:{port}"
-        far.environ |= {"CRAWL_DIR": str(far.crawl_dir), "SHARE_URL": url, "SHARE_TOKEN": TOKEN}
-        far.environ |= {"ADDRESSES_ALLOWED": "127.0.0.0/8", "FRONTIER_DELAY": "0.2"}
-        try:
-            far.start()
-            far.deploy(clone)
-            asked = {"query": "quokka", "seeds": [f"{opened['site'].url}/0"], "enough": 0}
-            job = httpx.post(f"{url}/api/live", json=asked, timeout=60).json()["job"]
-
-            def now() -> dict[str, Any]:
-                return dict(httpx.get(f"{url}/api/live/{job}").json())
-
-            until(lambda: now()["fetched"] >= 3, "reports")
-            killed = now()
-            os.kill(int(killed["agent"].rpartition("-")[2]), signal.SIGKILL)
-            until(lambda: now()["agent"] != killed["agent"], "another process")
-            until(lambda: now()["fetched"] > killed["fetched"], "more pages")
-            httpx.post(f"{url}/api/live/{job}/stop", json={})
-            until(lambda: now()["state"] == "finished", "its end")
-        finally:
-            far.stop()
-        ended = now()
-
-    assert (ended["reason"], ended["reported"], ended["kept"]) == ("stopped", True, ended["fetched"])
-    assert len(set(opened["site"].pages)) >= ended["fetched"] > killed["fetched"]
-    assert ended["note"].startswith(f"the main index took {ended['kept']} of {ended['kept']} pages")
-    assert {hit.url for hit in Searcher(main).search("quokka").hits} <= {hit["url"] for hit in ended["hits"]}
 
 
 # Helpers

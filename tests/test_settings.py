@@ -100,7 +100,6 @@ def test_scrapy_sees_all_of_them() -> None:
         ("PROTOCOLS", "http;https", "put commas between"),
         ("DOCUMENT_TYPES", "pdf doc", "put commas between"),
         ("SERVE_ORIGINS", "https://a.test;https://b.test", "put commas between origins"),
-        ("SERVE_SCRAPYD", "http://a.test:6800;http://b.test:6800", "put commas between URLs"),
         ("TRAP_PATHS", "/calendar/ /print/", "put commas between texts"),
     ],
 )

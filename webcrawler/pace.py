@@ -44,8 +44,6 @@ MERGER_POLL_SECONDS = 2.0 * _PACE  # between two looks at the folders
 # ---- Searches of the web, and the search page
 
 SEARCH_POLL_SECONDS = 0.25 * _PACE  # between two steps
-REPORT_SECONDS = 1.0 * _PACE  # between two reports to the main index
 LIVE_WATCH_SECONDS = 0.5 * _PACE  # between two checks of a search that the page has started
 LIVE_LOOK_SECONDS = 0.4 * _PACE  # between two readings of a search, for all who watch it
-SCRAPYD_LOOK_SECONDS = 2.0 * _PACE  # between two questions about a job
 QUERY_LOG_SECONDS = 1.0 * _PACE  # for which a transaction waits for more of what is asked and opened

@@ -238,10 +238,8 @@ SERVE_LIVE_JOBS = given("SERVE_LIVE_JOBS", 2, "searches", 1)
 SERVE_LIVE_SECONDS = given("SERVE_LIVE_SECONDS", 120, "seconds", 1)
 # Pages that one search of the web may fetch.
 SERVE_LIVE_PAGES = given("SERVE_LIVE_PAGES", 300, "pages", 1)
-# URLs of Scrapyds that run searches of the web; empty: child processes run them.
-SERVE_SCRAPYD = given("SERVE_SCRAPYD", "", "URLs")
-# Where these keep what they fetch: in the data folder of the page, or each in its own, with SHARE_URL set.
-SERVE_SCRAPYD_FOLDER = given("SERVE_SCRAPYD_FOLDER", "same", "same|own")
+# URL of a Scrapyd that runs searches of the web; empty: child processes run them.
+SERVE_SCRAPYD = given("SERVE_SCRAPYD", "", "URL")
 
 # ---- Shared finds
 
@@ -304,12 +302,11 @@ WORDS = {  # of settings that are lists
     "PROTOCOLS": {"http", "https", "ftp", "gopher"},
     "DOCUMENT_TYPES": {"pdf", "doc", "docx", "odt", "rtf", "epub", "markdown", "text"},
 }
-APART = {"origins": ";", "URLs": ";", "texts": " "}  # what no item of such a list has: a comma is missing
+APART = {"origins": ";", "texts": " "}  # what no item of such a list has: a comma is missing
 CHOICES = {
     "INDEX_ENGINE": ("whoosh",),
     "FRONTIER_IDENTITY": ("scrapy", "canonical", "scrapy-redis"),
     "SERVE_LIVE": ("loopback", "all", "off"),
-    "SERVE_SCRAPYD_FOLDER": ("same", "own"),
     "SITEMAPS": ("bounded", "all", "off"),
     "REFRESH_POLICY": ("expected", "ep", "eb"),
     "SEARCH_UNCRAWLED": ("few", "always"),

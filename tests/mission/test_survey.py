@@ -145,11 +145,10 @@ def test_42_a_page_launches_a_focused_search_and_shows_what_it_finds(
         assert started(web, **asked) == job, "who asks the same does not get what is there"
         (row,) = page_of(web, "/status").xpath("//table[.//th='agent']/tbody/tr")
 
-        killed = app.state.live.searches.launcher._processes[job]
-        killed.kill()
-        until(lambda: app.state.live.searches.launcher._processes[job] is not killed, "another process")
-        known = (journal.read(tmp_path, job) or {"fetched": 0})["fetched"]
-        until(lambda: (journal.read(tmp_path, job) or {"fetched": 0})["fetched"] > known, "more pages")
+        app.state.live.searches.launcher._processes[job].kill()
+        until(lambda: (journal.read(tmp_path, job) or {"state": ""})["state"] == "finished", "its death")
+        killed, job = job, started(web, **asked)  # who asks the same again gets a search that goes on
+        until(lambda: (journal.read(tmp_path, job) or {"fetched": 0})["fetched"], "pages of the second")
 
         (form,) = page_of(web, "/status").xpath(f"//form[@action='/live/{job}/stop']")
         web.post(f"/live/{job}/stop", data=dict(form.form_values()), headers=OURS)
@@ -157,6 +156,7 @@ def test_42_a_page_launches_a_focused_search_and_shows_what_it_finds(
 
     assert found is not None and found["state"] == "running"
     assert found["agent"] in [cell.text_content() for cell in row.xpath("*")]
+    assert (journal.read(tmp_path, killed) or found)["reason"] == "failed"
     assert (journal.read(tmp_path, job) or found)["reason"] == "stopped"
     links = set(shown.xpath("//ol//h2//a/@href"))
     assert links and all(link.startswith(endless.url) for link in links)

@@ -6,7 +6,7 @@ ranking and SciPy, without which others can ask what a search has found.
 
 from typing import TYPE_CHECKING, Any
 
-from webcrawler.realtime import journal, reports
+from webcrawler.realtime import journal
 from webcrawler.realtime.examples import urls_of
 from webcrawler.realtime.job import ENOUGH, RealtimeJob
 from webcrawler.realtime.journal import KEEP, Found, Journal
@@ -33,6 +33,5 @@ __all__ = [
     "RealtimeJob",
     "RealtimeSearch",
     "journal",
-    "reports",
     "urls_of",
 ]

@@ -30,9 +30,6 @@ KEEP = ("similar", "yes", "no")  # which finds stay in the index: the similar on
 STATES = ("running", "finished")
 REASONS = ("enough", "max_pages", "max_time", "nothing_left", "stopped", "failed")
 KEPT = 100  # journals of runs that are over
-# After which a run on another machine that reports nothing counts as dead: its last list may take
-# CAUGHT_UP_SECONDS, and handing over what it keeps as long.
-SILENT_SECONDS = 90.0
 CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
 SUFFIXES = ("json", "log", "lock", "stop", "asked", "new")  # of the files of a run
@@ -80,7 +77,6 @@ class Journal(TypedDict):
     note: str
     keep: str  # one of KEEP
     kept: int  # documents of this run that stay in the index; 0 before the end
-    reported: bool  # does it run on another machine, with a data folder of its own, which reports it?
     hits: list[Found]
 
 
@@ -103,28 +99,19 @@ def check_name(job: str) -> str:
 def read(crawl_dir: Path, job: str) -> Journal | None:
     """The journal of a run, None where there is none; that of a run whose process died says "failed"."""
     found = _read(crawl_dir, job)
-    if found and found["state"] == "running" and not _goes_on(crawl_dir, found):
+    if found and found["state"] == "running" and not is_alive(crawl_dir, job):
         found = _read(crawl_dir, job) or found  # it may have ended just now
         if found["state"] == "running":
             found["state"], found["reason"] = "finished", "failed"
     return found
 
 
-def _goes_on(crawl_dir: Path, found: Journal) -> bool:
-    if found["reported"]:
-        return abs(clock.now() - found["updated"]) < SILENT_SECONDS
-    return is_alive(crawl_dir, found["job"])
-
-
 def killed(crawl_dir: Path, job: str) -> Journal | None:
-    """The journal of a run that was killed and can be resumed.
-
-    Of one on another machine only its launcher knows that it was killed, and only that machine can resume it.
-    """
-    found = None if is_alive(crawl_dir, job) else _read(crawl_dir, job)
-    if found is None or found["state"] != "running":
+    """The journal of a run that was killed and can be resumed."""
+    if is_alive(crawl_dir, job) or not is_resumable(crawl_dir, job):
         return None
-    return found if found["reported"] or is_resumable(crawl_dir, job) else None
+    found = _read(crawl_dir, job)
+    return found if found and found["state"] == "running" else None
 
 
 def asked(crawl_dir: Path, job: str) -> Asked:
@@ -156,30 +143,9 @@ def stop(crawl_dir: Path, job: str) -> None:
     path.touch()
 
 
-def is_stopped(crawl_dir: Path, job: str) -> bool:
-    return _path(crawl_dir, job, "stop").exists()
-
-
 def give_up(crawl_dir: Path, job: str) -> None:
     """Makes a run that was killed one that is over: its finds leave with the next crawl or search."""
     search_lock(crawl_dir, check_name(job)).unlink(missing_ok=True)
-    found = _read(crawl_dir, job)
-    if found and found["reported"] and found["state"] == "running":
-        found["state"], found["reason"] = "finished", "failed"
-        take_report(crawl_dir, found)
-
-
-def take_report(crawl_dir: Path, journal: Journal) -> None:
-    """Keeps the journal of a run on another machine.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    (crawl_dir / "realtime").mkdir(parents=True, exist_ok=True)
-    _write(crawl_dir, journal)
-    if journal["state"] == "finished":
-        _path(crawl_dir, journal["job"], "stop").unlink(missing_ok=True)
-        _tidy(crawl_dir)
 
 
 def is_alive(crawl_dir: Path, job: str) -> bool:
@@ -220,13 +186,15 @@ class Writer:
         """Replaces the journal; on a full disk the search goes on without."""
         with suppress(OSError):
             os.utime(search_lock(self._crawl_dir, self._job))  # since when it is dead, if it is killed now
+        aside = _path(self._crawl_dir, self._job, "new")
         try:
-            _write(self._crawl_dir, journal)
+            aside.write_text(json.dumps(journal, ensure_ascii=False), "utf-8")
+            aside.replace(_path(self._crawl_dir, self._job, "json"))
         except OSError as error:
             logger.warning("cannot write the journal of %s: %s", self._job, error)
 
     def is_stopped(self) -> bool:
-        return is_stopped(self._crawl_dir, self._job)
+        return _path(self._crawl_dir, self._job, "stop").exists()
 
     def close(self) -> None:
         """Releases the lock, and removes the oldest runs."""
@@ -234,12 +202,6 @@ class Writer:
             _path(self._crawl_dir, self._job, suffix).unlink(missing_ok=True)
         self._lock.close()
         _tidy(self._crawl_dir)
-
-
-def _write(crawl_dir: Path, journal: Journal) -> None:
-    aside = _path(crawl_dir, journal["job"], "new")
-    aside.write_text(json.dumps(journal, ensure_ascii=False), "utf-8")
-    aside.replace(_path(crawl_dir, journal["job"], "json"))
 
 
 def _tidy(crawl_dir: Path) -> None:

@@ -301,7 +301,6 @@ class RealtimeSearch:
             note="; ".join(filter(None, (self._note, self._about))),
             keep=self.job.keep,
             kept=self._kept,
-            reported=False,
             hits=self._hits,
         )
         self._writer.write(journal)

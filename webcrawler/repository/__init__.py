@@ -1,8 +1,7 @@
 """The WARC files as the truth: catalog, index and ranks are made of them again (GO 4.2.2).
 
 `rebuild` makes them of a data folder's own files, `import_files` takes in those of others,
-`receive` takes in what a search on another machine has found, `hand_over` sends it there, and a `Reporter`
-says there how the search stands; `merge` makes
+`receive` takes in what a search on another machine has found, and `hand_over` sends it there; `merge` makes
 one data folder of several, and `export` writes documents for others. `backup` makes a second copy of a data
 folder, and `check` says whether its stores belong together.
 """
@@ -14,7 +13,6 @@ from webcrawler.repository.importing import Imported, import_files
 from webcrawler.repository.merge import merge
 from webcrawler.repository.rebuild import Rebuilt, rebuild
 from webcrawler.repository.receiver import follow, receive
-from webcrawler.repository.reporter import Reporter
 from webcrawler.repository.sender import MainIndex, hand_over, main_index, share_finds, token_of
 
 __all__ = [
@@ -22,7 +20,6 @@ __all__ = [
     "Imported",
     "MainIndex",
     "Rebuilt",
-    "Reporter",
     "backup",
     "check",
     "export",

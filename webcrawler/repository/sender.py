@@ -7,7 +7,7 @@ import logging
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from http.client import HTTPException
@@ -27,7 +27,6 @@ from webcrawler.errors import BadInput, TooLarge, Unavailable, WebcrawlerError
 from webcrawler.repository.export import export
 from webcrawler.settings import complaint
 
-WARC = "application/warc"
 SOME = 100  # documents in one request: some MB
 ANSWER_SECONDS = 60.0
 PATIENCE_SECONDS = 60.0  # with an index that is busy
@@ -69,7 +68,7 @@ class MainIndex:
         if not token:
             raise BadInput(f"{parts.netloc} wants a token: set SHARE_TOKEN in the environment")
         self.name = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
-        self._headers = {"Authorization": f"Bearer {token}"}
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/warc"}
         # Not through the proxy of the environment, which is for crawls; and no redirect gets the token.
         self._open = build_opener(ProxyHandler({}), _NoRedirects()).open
 
@@ -83,15 +82,10 @@ class MainIndex:
             Unavailable: it does not answer, or is busy for too long.
             WebcrawlerError: it refuses.
         """
-        return self._counts(self._ask("/api/pages", WARC, warc, ends))
+        return self._counts(self._ask(warc, ends))
 
-    def report(self, journal: Mapping[str, object], ends: float = inf) -> bool:
-        """Say how a search stands; returns whether it is asked to end. Raises as `take`."""
-        path, body = f"/api/live/{journal['job']}/report", json.dumps(journal).encode()
-        return self._ask(path, "application/json", body, ends).get("stop") is True
-
-    def _ask(self, path: str, kind: str, body: bytes, ends: float) -> dict[str, Any]:
-        request = Request(self.name + path, body, self._headers | {"Content-Type": kind})
+    def _ask(self, warc: bytes, ends: float) -> dict[str, Any]:
+        request = Request(f"{self.name}/api/pages", warc, self._headers)
         patience_ends = min(ends, time.monotonic() + PATIENCE_SECONDS)
         while True:
             try:

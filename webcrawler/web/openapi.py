@@ -88,12 +88,6 @@ REFUSING = [
     (415, "not sent as application/warc"),
     (422, "no WARC file that can be read"),
 ]
-NOT_REPORTED = [
-    *NOT_SENDING,
-    (409, "a search of this machine has that name"),
-    (422, "no journal of that search"),
-]
-REPORT = "/api/live/{job}/report"
 # Path, method, summary, schema of the answer, parameters, errors beside those that each operation has.
 # fmt: off
 OPERATIONS: list[tuple[str, str, str, str, list[Parameter], list[tuple[int, str]]]] = [
@@ -107,7 +101,6 @@ OPERATIONS: list[tuple[str, str, str, str, list[Parameter], list[tuple[int, str]
     ("/api/live", "post", "Search the web now", "Live", [], [NOT_YOURS, BUSY]),
     ("/api/live/{job}", "get", "A search of the web, as far as it is", "Live", [], [NOT_YOURS, UNKNOWN]),
     ("/api/live/{job}/stop", "post", "End such a search", "Live", [], [NOT_YOURS, UNKNOWN]),
-    (REPORT, "post", "Say how a search on another machine stands", "Reported", [], NOT_REPORTED),
     (HANDING_OVER, "post", "Hand over what a search on another machine has found", "Received", [], REFUSING),
 ]
 # fmt: on
@@ -131,8 +124,7 @@ def document(config: Config) -> Schema:
     paths["/api/live"]["post"]["requestBody"] = {"required": True, "content": _json("LiveAsked")}
     handing_over = paths[HANDING_OVER]["post"]
     handing_over["requestBody"] = {"required": True, "content": {"application/warc": {}}}
-    paths[REPORT]["post"]["requestBody"] = {"required": True, "content": _json("Live")}
-    handing_over["security"] = paths[REPORT]["post"]["security"] = [{"token": []}]
+    handing_over["security"] = [{"token": []}]
     return {
         "openapi": "3.1.0",
         "info": {

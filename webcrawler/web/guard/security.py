@@ -18,13 +18,12 @@ MAX_URL_BYTES = 24_576  # 2,000 characters of any script, each as up to 12 bytes
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 16_384
 MAX_BODY_BYTES = 16_384
-MAX_UPLOAD_BYTES = 2**20  # a form with bookmarks; the journal of a search
+MAX_UPLOAD_BYTES = 2**20  # a form with bookmarks
 JUDGING = "/judge"
 USED = "/used"
 STARTING = ("/live", "/api/live")
 HANDING_OVER = "/api/pages"
 MAX_WARC_BYTES = 32 * 2**20
-REPORTING = re.compile(r"/api/live/[^/]+/report")
 STOPPING = re.compile(r"(/api)?/live/[^/]+/stop")
 READ, POST = ("GET", "HEAD"), ("POST",)
 TOO_LARGE = "the body is too large: {:,} bytes at most"
@@ -114,8 +113,6 @@ class RequestBounds:
             return READ + POST, MAX_UPLOAD_BYTES
         if path == HANDING_OVER:
             return POST, MAX_WARC_BYTES
-        if REPORTING.fullmatch(path):
-            return POST, MAX_UPLOAD_BYTES
         is_posted_to = STOPPING.fullmatch(path) or path in self._posted_to
         return POST if is_posted_to else READ, MAX_BODY_BYTES
 

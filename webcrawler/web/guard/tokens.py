@@ -68,7 +68,7 @@ def key_of(path: Path) -> bytes:
 
 
 def check_sender(request: Request, token: str, off: str) -> None:
-    """Let pass who has the token of those that hand pages and reports over; before the body is read.
+    """Let pass who has the token of those that hand pages over; before the body is read.
 
     Args:
         token: "" lets nobody pass.

@@ -1,8 +1,7 @@
 """What runs a search of the web, and the arguments that it is given.
 
-A child process runs it, or a Scrapyd (`scrapyd.py`) if any is configured. Lists of URLs are passed in files,
-one URL a line, as URLs may contain commas. They are deleted when the search has read them. A machine with
-a data folder of its own is given their text.
+A child process runs it, or a Scrapyd (`scrapyd.py`) if one is configured. Lists of URLs are passed in files,
+one URL a line, as URLs may contain commas. They are deleted when the search has read them.
 """
 
 from __future__ import annotations
@@ -31,11 +30,9 @@ class Launcher(Protocol):
 
     Attributes:
         patience_seconds: that a search may take to begin after it was started.
-        has_own_folder: does it run on a machine that cannot read files of this one?
     """
 
     patience_seconds: float
-    has_own_folder: bool
 
     def start(self, job: str, arguments: Mapping[str, str]) -> None:
         """Raises NotNow if it cannot."""
@@ -57,7 +54,6 @@ class Children:
     """Processes in sessions of their own: Ctrl-C ends the server, which then asks them to end."""
 
     patience_seconds = 60.0
-    has_own_folder = False
 
     def __init__(self, config: Config) -> None:
         self._crawl_dir = config.crawl_dir.absolute()

@@ -23,7 +23,6 @@ from webcrawler.web.failures import NotNow
 from webcrawler.web.guard import CLIENT, KEY_BYTES, Tokens, is_foreign
 from webcrawler.web.live.access import Access
 from webcrawler.web.live.api import Api
-from webcrawler.web.live.reports import Reports
 from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, STRATEGIES, read_form, read_live_request
 from webcrawler.web.live.searches import OneAtATime, Searches
 from webcrawler.web.live.streams import Snapshot, Streams
@@ -79,7 +78,6 @@ class LivePages:
         self._streams = Streams(self._snapshot)
         self._tokens = Tokens(secrets.token_bytes(KEY_BYTES))  # forms of before a restart are void
         self._api = Api(config, self._access, self.searches)
-        self._reports = Reports(config)
 
     def routes(self) -> list[Route]:
         return [
@@ -89,7 +87,6 @@ class LivePages:
             Route("/live/{job}/events", self._events),
             Route("/live/{job}/stop", self._stop, methods=["POST"]),
             *self._api.routes(),
-            *self._reports.routes(),
         ]
 
     def token(self, request: Request) -> str:

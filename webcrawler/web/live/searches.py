@@ -15,7 +15,7 @@ from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
 from webcrawler.web.live.launchers import Children, Launcher, delete_lists, delete_old_lists
 from webcrawler.web.live.request import LiveRequest
-from webcrawler.web.live.scrapyd import Scrapyds
+from webcrawler.web.live.scrapyd import Scrapyd
 from webcrawler.web.live.watch import WatchedSearch, is_over
 
 KEPT = 200  # searches that are over
@@ -39,7 +39,7 @@ class Searches:
     def __init__(self, config: Config) -> None:
         self._crawl_dir, self._most = config.crawl_dir, config.live_jobs
         self._folder = config.crawl_dir.absolute() / "realtime"
-        self.launcher: Launcher = Scrapyds(config) if config.scrapyd else Children(config)
+        self.launcher: Launcher = Scrapyd(config) if config.scrapyd else Children(config)
         self._started: dict[str, WatchedSearch] = {}
         self._watching: set[asyncio.Task[None]] = set()
 
@@ -103,10 +103,8 @@ class Searches:
     def _check_places(self, known: Sequence[Journal], client: str) -> None:
         """Raises OneAtATime and NotNow."""
         ended = {one.job: one.is_over for one in self._started.values()}
-        for one in known:  # also those of a terminal, but none that other machines have started
+        for one in known:  # also those of a terminal
             started = self._started.get(one["job"])
-            if one["reported"] and not started:
-                continue
             ended[one["job"]] = is_over(started.as_journal(one) if started else one)
         running = [job for job, has_ended in ended.items() if not has_ended]
         if own := next((job for job in running if self.is_of(job, client)), None):

@@ -19,7 +19,6 @@ NOT_READ = LiveRequest()  # until what was asked for is read
 # for a search to end after it was asked to, and again after SIGTERM
 GRACE_SECONDS = journal.CAUGHT_UP_SECONDS + 10.0
 MAX_ATTEMPTS = 3  # to end it: SIGTERM, then SIGKILL, then it is left alone
-MAX_RESUMPTIONS = 2  # of a search that is killed by something else, which may be what it fetches
 NEVER_BEGAN = "it did not begin within {:.0f} s"
 
 
@@ -40,7 +39,7 @@ class WatchedSearch:
         self._crawl_dir, self._launcher = crawl_dir, launcher
         self._folder = crawl_dir.absolute() / "realtime"
         self._began = clock.now()
-        self._complaint, self._resumptions = "", 0
+        self._complaint = ""
         self.asked: tuple[tuple[str, str], ...] = ()  # as `RealtimeJob.asked`
         self._given: dict[str, str] = {}
         self._attempts, self._attempted = 0, 0.0  # to end it: how many, and when the last
@@ -57,11 +56,10 @@ class WatchedSearch:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._given = write_arguments(self.job, request, self._folder)
             self.asked = RealtimeJob.read(**self._given).asked
-            if self._launcher.has_own_folder:  # the search cannot read files of this machine
-                self.drop()
-                self._given = {"job": self.job, **dict(self.asked)}
         except OSError as error:
-            raise self._not_written(error) from error
+            self.drop()
+            log_fault(f"cannot write to {self._folder}: {error}")
+            raise NotNow(NO_PROCESS) from error
         except BaseException:
             self.drop()
             raise
@@ -74,20 +72,11 @@ class WatchedSearch:
             NotNow: it cannot be started.
         """
         try:
-            if self._launcher.has_own_folder:  # nobody else keeps it here
-                journal.keep_asked(self._crawl_dir, self.job, journal.Asked(dict(self.asked)))
             self._launcher.start(self.job, self._given)
             self.is_launched = True
-        except OSError as error:
-            raise self._not_written(error) from error
         except BaseException:
             self.drop()
             raise
-
-    def _not_written(self, error: OSError) -> NotNow:
-        self.drop()
-        log_fault(f"cannot write to {self._folder}: {error}")
-        return NotNow(NO_PROCESS)
 
     def drop(self) -> None:
         """Leave nothing behind of what was prepared."""
@@ -96,11 +85,8 @@ class WatchedSearch:
     def as_journal(self, found: Journal | None) -> Journal:
         """Its state as a journal: the one that it has written, or one in its place."""
         if found:
-            if is_over(found) and found["reason"] == "failed":
-                if self.why:
-                    found["reason"] = self.why  # it had to be killed
-                elif not self.is_over:  # it is about to be resumed, or known to be over
-                    found["state"], found["reason"] = "running", ""
+            if is_over(found) and found["reason"] == "failed" and self.why:
+                found["reason"] = self.why  # it had to be killed
             return found
         return Journal(
             job=self.job,
@@ -119,7 +105,6 @@ class WatchedSearch:
             note=self._complaint,
             keep=self.request.keep,
             kept=0,
-            reported=False,
             hits=[],
         )
 
@@ -152,10 +137,8 @@ class WatchedSearch:
         """True if it is over, or nothing more can be done about it."""
         has_ended = self._launcher.is_over(self.job)
         found = journal.read(self._crawl_dir, self.job)
-        if has_ended or (found and not is_over(found)):  # else it is resumed, and has yet to read them
+        if has_ended or found:
             delete_lists(self.job, self._folder)
-        if has_ended and self._resumes():
-            return False
         if has_ended:
             if not found and self.why == "stopped":
                 self._launcher.forget(self.job)
@@ -174,18 +157,6 @@ class WatchedSearch:
         if self.why and clock.now() - self._attempted > GRACE_SECONDS:
             self._end()
         return self._attempts >= MAX_ATTEMPTS
-
-    def _resumes(self) -> bool:
-        """Start a search again that was killed, not asked to end: it goes on where it stood."""
-        is_meant = not self.why and self._resumptions < MAX_RESUMPTIONS
-        if not is_meant or journal.killed(self._crawl_dir, self.job) is None:
-            return False
-        self._resumptions += 1
-        log_fault(f"the search of the web {self.job} was killed, and is resumed")
-        if not self._launcher.has_own_folder:
-            write_arguments(self.job, self.request, self._folder)
-        self._launcher.start(self.job, self._given)
-        return True
 
     def _end(self) -> None:
         """Use each way once: Scrapy takes a second SIGTERM as an order to end at once."""
