@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import httpx
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from live import HERE
@@ -14,6 +15,7 @@ from starlette.requests import Request
 
 from webcrawler.errors import BadInput
 from webcrawler.web.live.request import read_form
+from webcrawler.web.parameters import MAX_FIELDS
 
 
 def read_body(content: bytes, kind: str) -> Any:
@@ -47,3 +49,13 @@ def test_form_is_read_as_it_was_written(fields: dict[str, str], file: bytes) -> 
 def test_broken_form_is_asked_wrongly(pieces: list[bytes]) -> None:
     with suppress(BadInput):
         read_body(b"".join(pieces), "multipart/form-data; boundary=x")
+
+
+@pytest.mark.parametrize(
+    ("fields", "files"), [({f"f{n}": "" for n in range(MAX_FIELDS + 1)}, ["a"]), ({}, ["a", "b"])]
+)
+def test_form_with_too_many_fields_or_files_is_asked_wrongly(
+    fields: dict[str, str], files: list[str]
+) -> None:
+    with pytest.raises(BadInput):
+        read_body(*multipart(fields, dict.fromkeys(files, b"x")))

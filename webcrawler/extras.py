@@ -13,7 +13,16 @@ _SEARCH = (
 # What cannot be done without, by the names of import.
 LIBRARIES = {
     "search": _SEARCH,
-    "serve": (*_SEARCH, "httptools", "limits", "nh3", "prometheus_client", "starlette", "uvicorn"),
+    "serve": (
+        *_SEARCH,
+        "httptools",
+        "limits",
+        "nh3",
+        "prometheus_client",
+        "python_multipart",
+        "starlette",
+        "uvicorn",
+    ),
     "lab": _SEARCH,
     "graph": (*_SEARCH, "networkx"),
     "plots": (*_SEARCH, "matplotlib"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from webcrawler import urls
@@ -25,11 +25,7 @@ STRATEGIES = {mode.name: mode.help for mode in strategies() if mode.can_run}  # 
 BY_EXAMPLES = [mode.name for mode in strategies() if mode.looks_for == "examples"]
 WITHOUT_WORDS = " and ".join(filter(None, (", ".join(BY_EXAMPLES[:-1]), BY_EXAMPLES[-1])))
 MAX_CHARACTERS = 100_000  # of a field: a list of addresses
-_BOUNDARY = re.compile(
-    r'multipart/form-data;\s*boundary="?([A-Za-z0-9\'()+_,./:=? -]{1,70})"?', re.IGNORECASE
-)
-_NAME = re.compile(r'(?i)\bname="([^"]*)"')
-_FILE = re.compile(r"(?i)\bfilename\*?=")
+MAX_FILES = 1  # the bookmarks
 BROKEN = "this form cannot be read: send it once more"
 MAX_ENOUGH = 1_000  # similar documents
 MAX_QUERY = parameters.MAX_CHARACTERS
@@ -64,41 +60,20 @@ async def read_form(request: Request) -> Form:
     """The fields of a form, and its files if there are any (RFC 7578).
 
     Raises:
-        BadInput: it is broken, is not UTF-8, or has too many fields.
+        BadInput: it is broken, or has too many fields or files.
     """
-    body = await request.body()
-    boundary = _BOUNDARY.match(request.headers.get("content-type", ""))
-    if boundary is None:
-        return Form(Parameters(body), {})
-    fields: list[tuple[str, str]] = []
-    files: dict[str, bytes] = {}
-    for name, is_file, content in _parts(body, boundary[1].rstrip().encode()):
-        if not is_file:
-            fields.append((name, _text(content)))
-        elif content:
-            files[name] = content
-    return Form(Parameters(fields, MAX_CHARACTERS), files)
-
-
-def _parts(body: bytes, boundary: bytes) -> Iterator[tuple[str, bool, bytes]]:
-    """(name, whether it is a file, content)"""
-    first, *parts = (b"\r\n" + body).split(b"\r\n--" + boundary, MAX_FIELDS + 2)
-    if first.strip() or not parts or not parts[-1].startswith(b"--"):
-        raise BadInput(BROKEN)
-    for part in parts[:-1]:
-        head, between, content = part.partition(b"\r\n\r\n")
-        header = _text(head)
-        name = _NAME.search(_FILE.split(header)[0])
-        if not between or name is None:
-            raise BadInput(BROKEN)
-        yield unquote(name[1]), _FILE.search(header) is not None, content
-
-
-def _text(content: bytes) -> str:
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        return Form(Parameters(await request.body()), {})
+    parser = MultiPartParser(request.headers, request.stream(), max_files=MAX_FILES, max_fields=MAX_FIELDS)
     try:
-        return content.decode("utf-8")
-    except UnicodeError:
-        raise BadInput("the form is not UTF-8") from None
+        given = await parser.parse()
+    except MultiPartException:
+        raise BadInput(BROKEN) from None
+    fields = [(name, value) for name, value in given.multi_items() if isinstance(value, str)]
+    sent = [(name, value) for name, value in given.multi_items() if isinstance(value, UploadFile)]
+    files = {name: await file.read() for name, file in sent if file.size}
+    await given.close()
+    return Form(Parameters(fields, MAX_CHARACTERS), files)
 
 
 def read_live_request(form: Form, config: Config) -> LiveRequest:
