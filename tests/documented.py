@@ -137,3 +137,10 @@ class Reader:
         variables |= {"ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_DELAY": "0", "PARSER_WORKERS": "1"}
         variables |= {"VALKEY": VALKEY, "PATH": f"{self.programs}:{variables['PATH']}"}
         return {name: value for name, value in variables.items() if name not in ("CRAWL_DIR", "PYTHONPATH")}
+
+
+def api_names(section: str) -> set[str]:
+    """The parameters or keys that the tables in a section of the API's reference page name first."""
+    text = (PROJECT / "docs/reference/search-api.md").read_text("utf-8")
+    (found,) = re.findall(rf"(?ms)^##+ {section}\b(?:[:,].*?)?$(.*?)(?=^#|\Z)", text)
+    return {name for cell in re.findall(r"(?m)^\| (`.*?) \|", found) for name in re.findall("`(.*?)`", cell)}

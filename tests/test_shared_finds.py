@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from documented import api_names
 from dumped import dumped
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +33,6 @@ from webcrawler.search import Searcher
 from webcrawler.web import Config, make_app
 from webcrawler.web.guard.protocol import TimeoutProtocol
 from webcrawler.web.guard.security import MAX_WARC_BYTES
-from webcrawler.web.openapi import schemas
 
 TOKEN = "a-token-that-nobody-guesses"
 SENT = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/warc"}
@@ -86,7 +86,7 @@ def test_pages_are_hits_and_taken_once(folder: Path) -> None:
     assert (first.status_code, again.status_code) == (200, 200)
     assert first.json() == {"fetches": 2, "documents": 2, "known": 0, "left_out": {}}
     assert again.json() == {"fetches": 0, "documents": 0, "known": 2, "left_out": {}}
-    assert set(first.json()) == set(schemas()["Received"])
+    assert set(first.json()) == api_names("Received")
     assert hits(folder, "quokka") == {"http://a.test/quokka"}
     assert len(dumped(folder)["fetches"]) == 2
 

@@ -21,7 +21,7 @@ pytestmark = [
 PAGES, MORE = 600, 60
 QUERY = "sqlalchemy session"
 ASKED = "/search?q=sqlalchemy+session"
-LOOKED_AT = ("/", ASKED, f"{ASKED}&explain=1", "/search?q=xyzzyplugh", "/status", "/api", "/nowhere")
+LOOKED_AT = ("/", ASKED, f"{ASKED}&explain=1", "/search?q=xyzzyplugh", "/status", "/nowhere")
 ACTIVE = "script, iframe, object, embed, img, .copy form, .copy [style], .copy [id]"
 IS_AFTER = "stops[n - 1].compareDocumentPosition(stop) & Node.DOCUMENT_POSITION_FOLLOWING"
 EXPLAIN, CACHED = re.compile("^explain"), re.compile("^cached")  # not what a page is called

@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from webcrawler.errors import BadInput
-from webcrawler.web import failures, openapi, render, search
+from webcrawler.web import failures, render, search
 from webcrawler.web.about import routes as about_routes
 from webcrawler.web.cached import routes as cached_routes
 from webcrawler.web.config import Config
@@ -51,7 +51,6 @@ def make_app(config: Config) -> Starlette:
     finds, use = Finds(config), Use(config)
     routes: list[Route] = [
         *search.ROUTES,
-        *openapi.ROUTES,
         *render.ROUTES,
         *about_routes(config),
         *cached_routes(config),

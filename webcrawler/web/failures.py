@@ -16,7 +16,7 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.web.parameters import read
 from webcrawler.web.render import json_answer, page
 
-FOR_PROGRAMS = ("/api/", "/suggest", "/openapi.json", "/healthz", "/metrics")
+FOR_PROGRAMS = ("/api/", "/suggest", "/healthz", "/metrics")
 UNREADABLE = "the index cannot be read right now; the operator finds more in the log"
 OURS = "something is wrong here; it was logged"
 LINES = {404: "there is no such page", 405: "that cannot be done with this page"}

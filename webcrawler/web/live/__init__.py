@@ -4,7 +4,6 @@
 writes what it finds to its journal (`webcrawler.realtime.journal`).
 """
 
-from webcrawler.web.live.pages import ENDS, LivePages
-from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, MAX_QUERY, MAX_TYPED, STRATEGIES
+from webcrawler.web.live.pages import LivePages
 
-__all__ = ["DEFAULT", "ENDS", "MAX_ENOUGH", "MAX_QUERY", "MAX_TYPED", "STRATEGIES", "LivePages"]
+__all__ = ["LivePages"]
