@@ -145,9 +145,11 @@ def test_42_a_page_launches_a_focused_search_and_shows_what_it_finds(
         assert started(web, **asked) == job, "who asks the same does not get what is there"
         (row,) = page_of(web, "/status").xpath("//table[.//th='agent']/tbody/tr")
 
-        app.state.live.searches.launcher._processes[job].kill()
-        until(lambda: (journal.read(tmp_path, job) or {"state": ""})["state"] == "finished", "its death")
-        killed, job = job, started(web, **asked)  # who asks the same again gets a search that goes on
+        killed = job
+        app.state.live.searches.launcher._processes[killed].kill()
+        until(lambda: app.state.live.searches._started[killed].is_over, "its death")
+        job = started(web, **asked)  # who asks the same again gets another one
+        assert job != killed
         until(lambda: (journal.read(tmp_path, job) or {"fetched": 0})["fetched"], "pages of the second")
 
         (form,) = page_of(web, "/status").xpath(f"//form[@action='/live/{job}/stop']")
