@@ -18,7 +18,7 @@ from webcrawler.clock import now
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.web import Config, make_app
-from webcrawler.web.status import freshness
+from webcrawler.web.status import overview
 
 HERE = "http://127.0.0.1:8000"
 LOCAL, ANYWHERE = ("127.0.0.1", 50_000), ("203.0.113.9", 50_000)
@@ -193,7 +193,7 @@ def test_unwell_where_the_index_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_freshness_and_checks_by_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(freshness, "FIRST_SECONDS", 240.0)  # on a busy machine it takes more than a second
+    monkeypatch.setattr(overview, "FIRST_SECONDS", 240.0)  # on a busy machine it takes more than a second
     page = ("http://a.test/", "Page", "biology")
     publish(tmp_path, [entry(page, fetched=now())])
     publish(tmp_path, [entry(page, fetched=now())])  # a check

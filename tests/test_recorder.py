@@ -2,98 +2,178 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
-from collections import Counter
-from itertools import pairwise
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from math import nan
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from waiting import until
 
 from webcrawler import metrics
-from webcrawler.metrics import COUNTERS, GAUGES, HISTOGRAMS, SHORT, Recorder, read
 
 
-def kept(crawl_dir: Path, *fetches: str, kind: str = metrics.CRAWL) -> None:
-    recorder = Recorder()
-    with recorder.keep(crawl_dir, kind):
+def counted(crawl_dir: Path) -> dict[tuple[str, ...], float]:
+    """All counts that are not zero, by sample and values of labels."""
+    samples = [sample for family in metrics.families(crawl_dir) for sample in family.samples]
+    return {
+        (one.name.removeprefix("webcrawler_"), *one.labels.values()): one.value
+        for one in samples
+        if one.value
+    }
+
+
+def kept(crawl_dir: Path, *fetches: str) -> None:
+    with metrics.kept(crawl_dir):
         for outcome in fetches:
-            recorder.count("fetches", label=outcome)
+            metrics.fetches.labels(outcome).inc()
+
+
+@pytest.fixture
+def downloads() -> Iterator[None]:
+    """This process says what it does."""
+    metrics.downloads.set(3)
+    metrics.delay_seconds.set(2)
+    yield
+    metrics.downloads.set(nan)
+    metrics.delay_seconds.set(nan)
+
+
+def work(crawl_dir: Path) -> None:
+    """In a process of its own, until it is killed."""
+    metrics.downloads.set(3)
+    metrics.delay_seconds.set(2)
+    with metrics.kept(crawl_dir):
+        metrics.batch_entries.inc(5)
+        signal.pause()
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[BaseProcess]:
+    """Another process that counts."""
+    process = multiprocessing.get_context("spawn").Process(target=work, args=(tmp_path,))
+    process.start()
+    until(lambda: ("batch_entries_total",) in counted(tmp_path), "it to write")
+    yield process
+    process.kill()
+    process.join()
 
 
 def test_counts_go_on_from_one_run_to_the_next(tmp_path: Path) -> None:
     kept(tmp_path, "done/document", "done/document")
     kept(tmp_path, "done/document", "failed/timeout")
 
-    assert read(tmp_path).counts["fetches"] == Counter({"done/document": 3, "failed/timeout": 1})
-    assert [path.name for path in (tmp_path / "metrics").glob("*.json")] == ["crawl-1.json"]
+    assert counted(tmp_path) == {
+        ("fetches_total", "done/document"): 3,
+        ("fetches_total", "failed/timeout"): 1,
+    }
 
 
-def test_processes_at_a_time_have_files_of_their_own_which_are_summed(tmp_path: Path) -> None:
-    one, other = Recorder(), Recorder()
-    one.gauges = other.gauges = lambda: {"downloads": 3, "delay_seconds": 2.0}
-    with one.keep(tmp_path, "crawl"), other.keep(tmp_path, "crawl"):
-        one.count("batch_entries", 5)
-        other.count("batch_entries", 7)
-        until(lambda: read(tmp_path).counts["batch_entries"][""] == 12, "both to write")
-        found = read(tmp_path).gauges
+def test_what_processes_count_at_a_time_is_summed(tmp_path: Path, other: object, downloads: None) -> None:
+    with metrics.kept(tmp_path):
+        metrics.batch_entries.inc(7)
+        until(lambda: counted(tmp_path)[("batch_entries_total",)] == 12, "both to write")
+        found = metrics.gauges(tmp_path)
 
-    assert found == {"downloads": 6, "delay_seconds": 2.0}  # a setting is not summed
+    assert found == {"downloads": 6, "delay_seconds": 2}  # a setting is not summed
 
 
-def test_gauges_are_of_those_that_are_alive(tmp_path: Path) -> None:
-    recorder = Recorder()
-    recorder.gauges = lambda: {"downloads": 3}
-    with recorder.keep(tmp_path, "crawl"):
-        until(lambda: read(tmp_path).gauges == {"downloads": 3}, "it to write")
+def test_gauges_are_of_those_that_are_alive(tmp_path: Path, downloads: None) -> None:
+    with metrics.kept(tmp_path):
+        until(lambda: metrics.gauges(tmp_path) == {"downloads": 3, "delay_seconds": 2}, "it to write")
 
-    assert read(tmp_path).gauges == {}
+    assert metrics.gauges(tmp_path) == {}
 
 
-def hold(crawl_dir: Path) -> None:
-    recorder = Recorder()
-    with recorder.keep(crawl_dir, "crawl"):
-        recorder.count("fetches", label="done/document")
-        signal.pause()
-
-
-def test_process_that_is_killed_leaves_what_it_had_written(tmp_path: Path) -> None:
-    process = multiprocessing.get_context("spawn").Process(target=hold, args=(tmp_path,))
-    process.start()
-    until(lambda: read(tmp_path).counts["fetches"].total() == 1, "it to write")
-    assert process.pid
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
-
+def test_process_that_is_killed_leaves_its_counts_and_for_ten_seconds_its_gauges(
+    tmp_path: Path, other: multiprocessing.Process
+) -> None:
+    assert other.pid
+    os.kill(other.pid, signal.SIGKILL)
+    other.join()
     kept(tmp_path, "done/document")
+    before = metrics.gauges(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "metrics/counts.sqlite", isolation_level=None)) as db:
+        db.execute("UPDATE figures SET written = written - 10.0 / 86400")
+        after = metrics.gauges(tmp_path)
+        kept(tmp_path)
+        (rows,) = db.execute("SELECT count(*) FROM figures WHERE written").fetchone()
 
-    assert read(tmp_path).counts["fetches"].total() == 2
+    assert counted(tmp_path) == {("batch_entries_total",): 5, ("fetches_total", "done/document"): 1}
+    assert (before, after, rows) == ({"downloads": 3, "delay_seconds": 2}, {}, 0)
+
+
+def die_writing(path: Path) -> None:
+    """In a process of its own."""
+    db = sqlite3.connect(path)
+    db.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = 1; BEGIN IMMEDIATE")
+    db.execute("UPDATE figures SET value = value + 1000, labels = labels || hex(zeroblob(1000))")
+    os._exit(9)
+
+
+def test_process_that_is_killed_while_it_writes_leaves_what_was_there(tmp_path: Path) -> None:
+    kept(tmp_path, "done/document")
+    path = tmp_path / "metrics/counts.sqlite"
+    process = multiprocessing.get_context("spawn").Process(target=die_writing, args=(path,))
+    process.start()
+    process.join()
+    assert process.exitcode == 9 and path.with_name("counts.sqlite-journal").stat().st_size
+
+    assert counted(tmp_path) == {("fetches_total", "done/document"): 1}
+
+
+def test_what_is_timed_goes_through_the_file_unchanged(tmp_path: Path) -> None:
+    with metrics.kept(tmp_path):
+        for seconds in (0.0005, 0.3, 100.0):
+            metrics.parse_seconds.observe(seconds)
+    found = counted(tmp_path)
+
+    assert found["parse_seconds_sum",] == pytest.approx(100.3005)
+    assert found["parse_seconds_count",] == found["parse_seconds_bucket", "+Inf"] == 3
+    assert found["parse_seconds_bucket", "0.25"] == 1
+    assert found["parse_seconds_bucket", "0.5"] == found["parse_seconds_bucket", "10.0"] == 2
 
 
 def test_limit_at_which_a_crawl_ended_is_known_until_the_next_begins(tmp_path: Path) -> None:
-    for kind, reason in (("crawl", "max_pages"), ("search", "max_time"), ("follower", "")):
-        recorder = Recorder()
-        with recorder.keep(tmp_path, kind):
-            recorder.end(reason)
-    assert read(tmp_path).ended == "max_pages"
+    for tells, reason in ((True, "max_pages"), (False, "max_time"), (False, "")):
+        with metrics.kept(tmp_path, tells):
+            metrics.end(reason)
+    assert metrics.ended(tmp_path) == "max_pages"
 
-    recorder = Recorder()
-    with recorder.keep(tmp_path, "crawl"):
-        recorder.end("shutdown")  # somebody has ended it: no limit
-    assert read(tmp_path).ended == ""
+    with metrics.kept(tmp_path, True):
+        metrics.end("shutdown")  # somebody has ended it: no limit
+    assert metrics.ended(tmp_path) == ""
 
 
-@pytest.mark.parametrize("text", ["", "{", "null", '{"counts": 3}', '{"counts": {}, "timed": {"x": 1}}'])
-def test_file_that_cannot_be_read_costs_its_figures_alone(tmp_path: Path, text: str) -> None:
-    kept(tmp_path, "done/document")
-    (tmp_path / "metrics/crawl-2.json").write_text(text)
+@pytest.mark.parametrize("text", ["", "{", "SQLite format 3\0" + "x" * 5_000])
+def test_file_that_is_damaged_is_made_anew(tmp_path: Path, text: str) -> None:
+    (tmp_path / "metrics").mkdir()
+    (tmp_path / "metrics/counts.sqlite").write_text(text)
+    assert counted(tmp_path) == {}
 
-    assert read(tmp_path).counts["fetches"].total() == 1
+    with metrics.kept(tmp_path):
+        metrics.batch_entries.inc()
+        until(lambda: counted(tmp_path) == {("batch_entries_total",): 1}, "it to write")
+
+
+def test_file_that_another_process_writes_gets_the_counts_later(tmp_path: Path) -> None:
+    kept(tmp_path)
+    with (
+        closing(sqlite3.connect(tmp_path / "metrics/counts.sqlite", isolation_level=None)) as db,
+        metrics.kept(tmp_path),
+    ):
+        db.execute("BEGIN IMMEDIATE")
+        metrics.batch_entries.inc()
+        time.sleep(1.5)
+        db.execute("ROLLBACK")
+
+    assert counted(tmp_path) == {("batch_entries_total",): 1}
 
 
 def test_folder_that_cannot_be_written_costs_no_process(tmp_path: Path) -> None:
@@ -101,37 +181,4 @@ def test_folder_that_cannot_be_written_costs_no_process(tmp_path: Path) -> None:
 
     kept(tmp_path, "done/document")
 
-    assert read(tmp_path).counts["fetches"].total() == 0
-
-
-def test_folders_that_are_searched_together_are_summed(tmp_path: Path) -> None:
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        kept(tmp_path / name, "done/document")
-
-    assert read(tmp_path / "a", tmp_path / "b").counts["fetches"].total() == 2
-
-
-@given(st.lists(st.floats(0, 100)))
-def test_each_time_is_in_the_first_bin_that_it_fits_into(seconds: list[float]) -> None:
-    timed = metrics.Timed(HISTOGRAMS["parse_seconds"])
-    for one in seconds:
-        timed.add(one)
-
-    edges = pairwise([-1.0, *SHORT, float("inf")])
-    assert timed.bins == [sum(low < one <= high for one in seconds) for low, high in edges]
-
-
-def test_bins_of_another_version_are_left_out(tmp_path: Path) -> None:
-    kept(tmp_path)
-    path = tmp_path / "metrics/crawl-1.json"
-    old = {"parse_seconds": {"bins": [1, 2], "sum": 3.0}, "gone_seconds": {"bins": [1], "sum": 1.0}}
-    path.write_text(json.dumps({"counts": {"gone": {"": 1}}, "timed": old, "gauges": {}, "ended": ""}))
-
-    assert sum(read(tmp_path).timed["parse_seconds"].bins) == 0
-
-
-def test_no_name_is_two_kinds() -> None:
-    names = [*COUNTERS, *GAUGES, *HISTOGRAMS]
-
-    assert len(names) == len(set(names))
+    assert counted(tmp_path) == {}

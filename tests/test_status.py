@@ -32,11 +32,11 @@ from webcrawler.records import Entry
 from webcrawler.search import span
 from webcrawler.web import Config, make_app
 from webcrawler.web.readable import size
-from webcrawler.web.status import freshness
+from webcrawler.web.status import overview
 from webcrawler.web.status import page as status_page
-from webcrawler.web.status.activity import BIN_SECONDS, Activity, rates
+from webcrawler.web.status.activity import BIN_SECONDS, Activity, Rates, rates
 from webcrawler.web.status.overview import NOT_HERE, SILENT, Overviews
-from webcrawler.web.status.page import HEIGHT, WIDTH, plot, round_up
+from webcrawler.web.status.page import round_up
 
 NOW = 1_700_003_600.0
 ONE = entry(("http://a.test/1", "One", "one"))
@@ -69,7 +69,7 @@ def text_of(web: TestClient, path: str = "/status") -> str:
 def test_freshness_is_told_by_estimate_and_by_audit(
     web: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(freshness, "FIRST_SECONDS", 240.0)  # on a busy machine it takes more than a second
+    monkeypatch.setattr(overview, "FIRST_SECONDS", 240.0)  # on a busy machine it takes more than a second
     pages = [("http://a.test/1", "One", "one"), ("http://b.test/2", "Two", "two")]
     publish(tmp_path, [entry(row, fetched=now() - 90 * 86_400) for row in pages])
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
@@ -376,15 +376,25 @@ def test_upper_edge_is_a_round_number(value: float, upper: float) -> None:
     assert round_up(value) == pytest.approx(upper)
 
 
-def test_bars_stand_within_the_plot_and_touch_its_edge() -> None:
-    found = plot("x", [0, 50, 100, 25], 5)
+def test_bars_stand_within_the_plot_and_touch_its_edge(
+    web: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawled(tmp_path, fetched("http://a.test/"))
+    shown = Rates(0.0, [0, 50, 100, 25], [0, 60])
+    monkeypatch.setattr(Activity, "look", lambda *given: shown)
 
-    assert found.top == 20
-    assert [bar.value for bar in found.bars] == [10, 20, 5]
-    assert [bar.height for bar in found.bars] == [HEIGHT / 2, HEIGHT, HEIGHT / 4]
-    assert [bar.y + bar.height for bar in found.bars] == pytest.approx([HEIGHT] * 3)
-    assert all(bar.x + bar.width <= WIDTH for bar in found.bars)
-    assert [bar.partial for bar in found.bars] == [False, False, True]
+    tree = lxml_html.fromstring(web.get("/status").text)
+
+    (svg, _) = (svg for svg in tree.iter("svg") if svg.get("class") == "plot")
+    bars = list(svg.iter("rect"))
+    sizes = [[float(bar.get(name, "")) for name in ("x", "y", "width", "height")] for bar in bars]
+    assert svg.get("viewbox") == "0 0 4 20.0"
+    assert [height for *_, height in sizes] == [10, 20, 5]
+    assert [y + height for _, y, _, height in sizes] == [20] * 3
+    assert [x for x, *_ in sizes] == [1, 2, 3]
+    assert all(x + width <= 4 for x, _, width, _ in sizes)
+    assert [bar.get("class") for bar in bars] == ["whole", "whole", "partial"]
+    assert svg.get("aria-label") == "Pages a second over the last five minutes: at most 20, now 20"
 
 
 @pytest.mark.parametrize(

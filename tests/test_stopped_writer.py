@@ -49,7 +49,7 @@ def is_stopped(process: subprocess.Popen[str]) -> bool:
 
 
 def full_queues(world: World) -> float:
-    return metrics.read(world.folder).gauges.get("batch_full", 0)
+    return metrics.gauges(world.folder).get("batch_full", 0)
 
 
 class World:

@@ -21,12 +21,12 @@ from typing import Any, TypeVar
 
 from redis.exceptions import RedisError
 
+from webcrawler import metrics
 from webcrawler.archive.catalog import GONE, REFUSING, Catalog, Verdict
 from webcrawler.archive.familiar import Familiar
 from webcrawler.archive.pages import PageStore
 from webcrawler.connection import FOREVER, is_passing, retry
 from webcrawler.frontier import Decisions, Done, Failed, Frontier, Reports, Seen, marks
-from webcrawler.metrics import Recorder
 from webcrawler.records import Entry, Fetch, Lease, Link, Place
 
 logger = logging.getLogger(__name__)
@@ -74,11 +74,10 @@ class Batch:
         only_new: bool = False,
         folder: str = "",
         suspect: Callable[[Sequence[str]], object] = lambda servers: None,
-        recorder: Recorder | None = None,
     ) -> None:
         self._pages, self._open_catalog, self._frontier = pages, catalog, frontier
         self._settled, self._broken, self._revive, self._suspect = settled, broken, revive, suspect
-        self._familiar, self._recorder = Familiar(), recorder or Recorder()
+        self._familiar = Familiar()
         self._reports = reports or Reports()
         self._entries, self._seconds, self._only_new, self._folder = entries, seconds, only_new, folder
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
@@ -155,9 +154,9 @@ class Batch:
     def _write(self, catalog: Catalog, entries: list[Entry]) -> None:
         """Write the batch; where that fails by an error of ours, entry by entry, a bad one as a failure."""
         try:
-            with self._recorder.timing("batch_commit_seconds"):
+            with metrics.batch_commit_seconds.time():
                 self._write_all(catalog, entries)
-            self._recorder.count("batch_entries", len(entries))
+            metrics.batch_entries.inc(len(entries))
         except RedisError:  # which is to blame, and no entry
             raise
         except Exception:

@@ -118,10 +118,11 @@ class FrontierCommand(Command):
         """The table of states, what holds the crawl back, and the scope."""
         found = standing(frontier, 1)
         if frontier.name == "index":
-            known, crawling = metrics.read(self.crawl_dir), is_held(self.crawl_dir / "crawls.lock")
+            crawling = is_held(self.crawl_dir / "crawls.lock")
+            gauges, ended = metrics.gauges(self.crawl_dir), metrics.ended(self.crawl_dir)
         else:  # of a spider, which says no more of itself than that it lives
-            known, crawling = metrics.Metrics(), found.workers > 0
-        told = bottleneck(crawling, found, gauges=known.gauges, ended=known.ended)
+            crawling, gauges, ended = found.workers > 0, {}, ""
+        told = bottleneck(crawling, found, gauges=gauges, ended=ended)
         scope = asdict(read(self.crawl_dir))
         return found.stats | {"held_back": told.sentence, "held_back_by": told.cause, "scope": scope}
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, Spider
 
+from webcrawler import metrics
 from webcrawler.connection import Connection, RedisError, attempt, is_damage
 from webcrawler.crawl.open_leases import OpenLeases
 from webcrawler.crawl.outages import FAULTS_MAX, PASSING, Blame, Outages
 from webcrawler.frontier import Frontier, Leased, Report
-from webcrawler.metrics import Recorder
 from webcrawler.records import Lease, Link
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Worker(ABC):
     connection: Connection
 
     def __init__(self, crawler: Crawler) -> None:
-        self.crawler, self.recorder = crawler, Recorder()
+        self.crawler = crawler
         self.leases = OpenLeases(crawler.settings.getint("CONCURRENT_REQUESTS"))
         self.outages = Outages()
         self.resumed: deque[Request] = deque()  # downloaded next: redirects and retries of open leases
@@ -141,7 +141,7 @@ class Worker(ABC):
         connections = frontier.connections
         sys.audit("webcrawler.lease.before")
         try:
-            with self.recorder.timing("lease_seconds"):
+            with metrics.lease_seconds.time():
                 found = frontier.lease(limit, reports, doubtful)
         except RedisError:
             self._may_hold_unknown = True  # the call may have been executed, its answer lost
@@ -171,7 +171,7 @@ class Worker(ABC):
 
     def stop(self, reason: str) -> None:
         """Ends the crawl in good order: what is in flight is still decided."""
-        self.recorder.end(reason)
+        metrics.end(reason)
         self._stopping = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
 
     def fail(self, error: Exception, reason: str) -> None:

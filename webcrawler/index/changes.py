@@ -15,11 +15,10 @@ from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 
-from webcrawler import clock, pace
+from webcrawler import clock, metrics, pace
 from webcrawler.archive.catalog import LEAST_PAGES, SAMPLED, Catalog
 from webcrawler.background import is_searched, searched_since
 from webcrawler.index.whoosh import Anchored, WhooshEngine, discard
-from webcrawler.metrics import Recorder
 from webcrawler.records import Change, Document
 
 BATCH = 500  # changes to a commit (WC: "every few hundred documents")
@@ -49,14 +48,12 @@ class Follower:
     were early. Those before them, which a crawl may have left by the thousands, and anchors take their turn.
     """
 
-    def __init__(self, crawl_dir: Path, aside: bool = False, recorder: Recorder | None = None) -> None:
+    def __init__(self, crawl_dir: Path, aside: bool = False) -> None:
         """Open index and catalog.
 
         Args:
             aside: build a new index beside the one that is searched.
-            recorder: counts what is applied, and how late.
         """
-        self._recorder = recorder or Recorder()
         self._catalog = Catalog(crawl_dir / "catalog.sqlite", readonly=True)
         self._engine = WhooshEngine(crawl_dir, self._catalog.identity, aside)
         if self.is_ahead():
@@ -130,8 +127,8 @@ class Follower:
         documents = self._commit({change.number for change in changes}, seq, early)
         now = clock.now()
         for document in documents:
-            self._recorder.time("follower_lag_seconds", max(0.0, now - document.fetched))
-        self._recorder.count("follower_changes", len(changes))
+            metrics.follower_lag_seconds.observe(max(0.0, now - document.fetched))
+        metrics.follower_changes.inc(len(changes))
         sys.audit("webcrawler.index.applied")
 
     def _commit(
@@ -145,7 +142,7 @@ class Follower:
         servers = {document.server for document, _ in found}
         repeats = {server: self._catalog.blocks.repeats(server) for server in servers}
         self._engine.commit(numbers, found, seq, early, repeats)
-        self._recorder.time("follower_commit_seconds", time.perf_counter() - began)
+        metrics.follower_commit_seconds.observe(time.perf_counter() - began)
         return documents.values()
 
     def step_anchors(self) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from webcrawler import pace
+from webcrawler import metrics, pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import (
     FOLLOWER,
@@ -22,7 +22,6 @@ from webcrawler.background import (
 )
 from webcrawler.index.changes import Follower
 from webcrawler.index.whoosh import WhooshEngine, discard, is_outdated
-from webcrawler.metrics import Recorder
 
 LOWEST = 19  # niceness
 Progress = Callable[[int, int], None]  # applied, last seq
@@ -63,9 +62,8 @@ def follow(
         if is_outdated(crawl_dir / "index"):
             _log.warning("the index was made by another version, and is built anew")
             wait_for(lambda: _rebuild(crawl_dir, stopped=stopped), crawl_dir, stopped)
-        recorder = Recorder()
-        with recorder.keep(crawl_dir, "follower"):
-            while follower := wait_for(lambda: Follower(crawl_dir, False, recorder), crawl_dir, stopped):
+        with metrics.kept(crawl_dir):
+            while follower := wait_for(lambda: Follower(crawl_dir), crawl_dir, stopped):
                 with follower:
                     if _follow(follower, crawl_dir, may_end, stopped, search_ended):
                         break

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from redis.exceptions import RedisError
 
-from webcrawler import pace
+from webcrawler import metrics, pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import visit
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.linkgraph.estimate import Estimate, Growable, Rescorer
 from webcrawler.linkgraph.graph import IntArray
-from webcrawler.metrics import Recorder
 from webcrawler.records import Link
 
 # URLs a call. 50 hold Redis for half a millisecond; for ten if it has just forked to rewrite its log, because
@@ -163,11 +162,8 @@ class FrontierUpdates:
     in Redis may be anything, and ranks for search have to be stored nevertheless.
     """
 
-    def __init__(
-        self, catalog: Catalog, settings: Mapping[str, Any], recorder: Recorder | None = None
-    ) -> None:
+    def __init__(self, catalog: Catalog, settings: Mapping[str, Any]) -> None:
         self._catalog, self._settings = catalog, settings
-        self._recorder = recorder or Recorder()
         self._warned = ""
         self._links: LinkFollower | None = None
         self._visit: Visit | None = None
@@ -204,8 +200,8 @@ class FrontierUpdates:
         waited = visit.tell(links, go_on)
         self._looked, self._looked_at = time.monotonic(), links.pages
         self._look_again = self._looked + REST * (self._looked - began)
-        self._recorder.time("ranker_round_seconds", self._looked - began)
-        self._recorder.count("ranker_rescored", waited)
+        metrics.ranker_round_seconds.observe(self._looked - began)
+        metrics.ranker_rescored.inc(waited)
         self._warned = ""
         _log.debug("sent priorities of %d URLs after %d pages", waited, links.pages)
         if links.is_outdated():

@@ -15,12 +15,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from webcrawler import pace
+from webcrawler import metrics, pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import RANKER, is_crawling, prepare, wait_for
 from webcrawler.linkgraph.frontier_updates import FrontierUpdates
 from webcrawler.linkgraph.stored import RankRenewal
-from webcrawler.metrics import Recorder
 
 _log = logging.getLogger(__name__)
 
@@ -38,10 +37,9 @@ def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], boo
         catalog = wait_for(lambda: Catalog(path, readonly=True), crawl_dir, stopped)
         if not catalog:
             return True
-        recorder = Recorder()
-        with closing(catalog), recorder.keep(crawl_dir, "ranker"):
-            updates = FrontierUpdates(catalog, settings, recorder)
-            ranks = RankRenewal(catalog, crawl_dir / "ranks", recorder)
+        with closing(catalog), metrics.kept(crawl_dir):
+            updates = FrontierUpdates(catalog, settings)
+            ranks = RankRenewal(catalog, crawl_dir / "ranks")
             while not stopped():
                 if is_crawling(crawl_dir):
                     updates.step(lambda: is_crawling(crawl_dir) and not stopped())

@@ -15,12 +15,12 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import ArrayLike
 
+from webcrawler import metrics
 from webcrawler.archive.catalog import Catalog
 from webcrawler.arrays import READING
 from webcrawler.background import Renewal
 from webcrawler.durable import replaced
 from webcrawler.linkgraph.graph import DAMPING, FloatArray, catalog_graph, pagerank
-from webcrawler.metrics import Recorder
 
 NAME = "ranks.json"
 READS = 10  # tries: a writer may swap the array after the head was read
@@ -91,14 +91,13 @@ def _sweep(folder: Path) -> None:
 class RankRenewal(Renewal):
     """Computes and stores ranks when they are due: of the whole catalog, starting from the last ranks."""
 
-    def __init__(self, catalog: Catalog, folder: Path, recorder: Recorder | None = None) -> None:
+    def __init__(self, catalog: Catalog, folder: Path) -> None:
         self._catalog, self._folder, self._identity = catalog, folder, catalog.identity
-        self._recorder = recorder or Recorder()
         self._ranks = load(folder, self._identity)
         super().__init__(catalog.last_seq, self._ranks.seq if self._ranks else 0, GROWTH)
 
     def make(self, seq: int) -> str:
-        with self._recorder.timing("ranker_store_seconds"):
+        with metrics.ranker_store_seconds.time():
             graph = catalog_graph(self._catalog)
             known = self._ranks.of(np.arange(1, graph.pages + 1)) if self._ranks else None
             values = pagerank(graph, DAMPING, start=known)

@@ -25,8 +25,8 @@ from typing import Any
 from pebble import ProcessExpired, ProcessPool
 from pebble.pool import process
 
+from webcrawler import metrics
 from webcrawler.errors import ParserKilled, Unavailable
-from webcrawler.metrics import Recorder
 from webcrawler.parsing.forkserver import CleanContext
 from webcrawler.parsing.page import parse
 from webcrawler.parsing.sitemap import parse_sitemap
@@ -62,7 +62,6 @@ class ParserPool:
         workers: int,
         timeout_s: float = 10.0,
         memory_mb: int = 512,
-        recorder: Recorder | None = None,
         robot: str = "",
     ) -> None:
         """Make a pool of that many processes.
@@ -75,7 +74,6 @@ class ParserPool:
         """
         self.workers, self._timeout_s, self._memory_mb = workers, timeout_s, memory_mb
         self.robot = robot
-        self._recorder = recorder or Recorder()
         self._lock = threading.Lock()
         # The first page waits a second for its worker: that must not stop the caller's event loop.
         self._submitter = ThreadPoolExecutor(1, "parser pool")
@@ -173,7 +171,7 @@ class ParserPool:
         else:
             self._jobs.discard(job)
             seconds, parsed = task.result()
-            self._recorder.time("parse_seconds", seconds)
+            metrics.parse_seconds.observe(seconds)
             job.future.set_result(parsed)
 
     def _verdict(self, job: _Job, error: BaseException | None) -> BaseException:
@@ -194,7 +192,7 @@ class ParserPool:
 
     def _fail(self, job: _Job, error: BaseException) -> None:
         self._jobs.discard(job)
-        self._recorder.count("parsers_killed", isinstance(error, ParserKilled))
+        metrics.parsers_killed.inc(isinstance(error, ParserKilled))
         if not job.future.done():
             job.future.set_exception(error)
 

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler import chance, clock
+from webcrawler import chance, clock, metrics
 from webcrawler.archive.catalog import Catalog, Due, KnownSitemap
 from webcrawler.frontier import Again, Frontier, inspect
 from webcrawler.job import sitemap_link
-from webcrawler.metrics import Recorder
 from webcrawler.refresh import choice
 from webcrawler.refresh.collection import DAY_SECONDS, Collection, now_days
 from webcrawler.refresh.probes import Probes
@@ -39,10 +38,6 @@ class Admission:
     Args:
         share: of the fetches that go to checks while new URLs wait; 0 to 1.
         pause_s: the least pause between two fetches of a server.
-        recorder: counts what is queued.
-
-    Attributes:
-        gauges: how many checks are queued, due and late, as of the last step.
     """
 
     def __init__(
@@ -52,10 +47,8 @@ class Admission:
         frontier: Frontier,
         share: float,
         pause_s: float,
-        recorder: Recorder | None = None,
     ) -> None:
         self._collection, self._catalog, self._frontier = collection, catalog, frontier
-        self._recorder, self.gauges = recorder or Recorder(), dict[str, float]()
         self._share, self._pause_s = share, pause_s
         self._asked: set[int] = set()  # places that were queued by this process and have not been fetched yet
         self._sitemaps: list[KnownSitemap] | None = None  # read again when anything was fetched
@@ -115,7 +108,7 @@ class Admission:
 
     def _queue(self, checks: Sequence[Again]) -> int:
         queued = self._frontier.again(checks)
-        self._recorder.count("refresher_checks_queued", queued)
+        metrics.refresher_checks_queued.inc(queued)
         return queued
 
     def _tell(self, queued: int, due: NDArray[np.bool_]) -> None:
@@ -124,11 +117,9 @@ class Admission:
         asked = list(self._asked)
         due = due | late
         due[asked] = False
-        self.gauges |= {
-            "checks_queued": queued,
-            "checks_due": int(np.count_nonzero(due)),
-            "checks_late": int(np.count_nonzero(late)),
-        }
+        metrics.checks_queued.set(queued)
+        metrics.checks_due.set(int(np.count_nonzero(due)))
+        metrics.checks_late.set(int(np.count_nonzero(late)))
 
     def _once(self, since: float) -> None:
         checks = self._frontier.checks()

@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from webcrawler import pace
+from webcrawler import metrics, pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import (
     FOLLOWER,
@@ -28,7 +28,6 @@ from webcrawler.background import (
 from webcrawler.connection import RedisError, from_settings, visit
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, ordering
-from webcrawler.metrics import Recorder
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
 from webcrawler.refresh.replacement import Replacement
@@ -64,11 +63,10 @@ def refresh(
         catalog = wait_for(lambda: Catalog(crawl_dir / "catalog.sqlite", readonly=True), crawl_dir, stopped)
         if not catalog:
             return True
-        recorder = Recorder()
-        with closing(catalog), recorder.keep(crawl_dir, "refresher"):
+        with closing(catalog), metrics.kept(crawl_dir):
             collection = Collection(catalog, crawl_dir, schedule_of(settings))
             while not stopped():
-                _serve(collection, catalog, crawl_dir, settings, stopped, recorder)
+                _serve(collection, catalog, crawl_dir, settings, stopped)
                 if collection.is_outdated() and not stopped():
                     collection = Collection(catalog, crawl_dir, schedule_of(settings))
                 if not stopped():
@@ -86,20 +84,18 @@ def _serve(
     crawl_dir: Path,
     settings: Mapping[str, Any],
     stopped: Callable[[], bool],
-    recorder: Recorder,
 ) -> None:
     """Queues checks while a crawl is alive; returns also when Redis is away or the collection outdated."""
     try:
         with visit(settings) as connection, closing(connection.new_client()) as client:
             frontier = Frontier(client, ordering("fifo"))
             share, pause_s = float(settings["REFRESH_SHARE"]), float(settings["FRONTIER_DELAY"])
-            admission = Admission(collection, catalog, frontier, share, pause_s, recorder)
-            recorder.gauges = admission.gauges.copy
+            admission = Admission(collection, catalog, frontier, share, pause_s)
             most = int(settings["COLLECTION_MAX"])
             replacement = Replacement(collection, catalog, frontier, crawl_dir, most)
             while is_crawling(crawl_dir) and not (stopped() or collection.is_outdated()):
                 began = time.monotonic()
-                with recorder.timing("refresher_step_seconds"):
+                with metrics.refresher_step_seconds.time():
                     admission.step()
                     replacement.step()
                 time.sleep(max(pace.COMPANION_POLL_SECONDS, REST * (time.monotonic() - began)))

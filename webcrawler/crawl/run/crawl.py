@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy import Request, Spider, signals
 from scrapy.http import Response
 
-from webcrawler import connection, urls
+from webcrawler import connection, metrics, urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion
 from webcrawler.connection import attempt
@@ -116,13 +116,12 @@ class Crawl(Worker):
             lambda outcomes: loop.call_soon_threadsafe(self._settled, outcomes),
             self.leases.reports,
             lambda error: loop.call_soon_threadsafe(self.fail, error, "batch_failed"),
-            self.recorder,
             self.agents.number,
         )
-        self.recorder.gauges = self._gauges
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta
         self._waits = Waits(self.frontier)
+        self._set_gauges()
         self.seeds = Seeds(() if self.job.is_search else map(seed_link, self.job.seeds))
         most = 0 if self.job.is_search else self.settings.getint("COLLECTION_MAX")
         added = self.agents.tally.total("added")  # by other agents: they are among the documents counted
@@ -170,19 +169,17 @@ class Crawl(Worker):
             self.crawler.stats.inc_value("webcrawler/forms/queries", queries)
         self.leases.changed.set()
 
-    def _gauges(self) -> dict[str, float]:
-        """What holds now; called in another thread."""
-        parsers, batch = self.stores.parsers, self.stores.batch
-        return {
-            "downloads": len(self.leases.downloading),
-            "downloads_max": self.leases.downloads.limit,
-            "delay_seconds": self.frontier.politeness.delay,
-            "crawl_delay_max_seconds": self.frontier.politeness.crawl_delay_max,
-            "parser_pages": parsers.pages,
-            "parsers": parsers.workers,
-            "batch_queue": batch.waiting,
-            "batch_full": int(batch.full),
-        }
+    def _set_gauges(self) -> None:
+        """Say what holds now; the functions are called in another thread."""
+        parsers, batch, politeness = self.stores.parsers, self.stores.batch, self.frontier.politeness
+        metrics.delay_seconds.set(politeness.delay)
+        metrics.crawl_delay_max_seconds.set(politeness.crawl_delay_max)
+        metrics.parsers.set(parsers.workers)
+        metrics.downloads.set_function(lambda: len(self.leases.downloading))
+        metrics.downloads_max.set(self.leases.downloads.limit)
+        metrics.parser_pages.set_function(lambda: parsers.pages)
+        metrics.batch_queue.set_function(lambda: batch.waiting)
+        metrics.batch_full.set_function(lambda: batch.full)
 
     def _watch_agents(self) -> None:
         self.agents.watch(self.stop)

@@ -16,7 +16,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
-from webcrawler import clock
+from webcrawler import clock, metrics
 from webcrawler.archive import CHECKED, DOCUMENTS, broken, unread
 from webcrawler.connection import RedisError, attempt
 from webcrawler.crawl.base import Worker
@@ -223,7 +223,7 @@ class Outcomes:
             self._seeds.settled(lease, outcome)
             self._not_documents.discard(lease.url)
             self._worker.crawler.stats.inc_value(f"webcrawler/{outcome}")
-            self._worker.recorder.count("fetches", label=outcome)
+            metrics.fetches.labels(outcome).inc()
             self._tally.add("documents", outcome in DOCUMENTS or outcome.startswith(CHECKED))
             self._tally.add("added", (outcome in DOCUMENTS) - (outcome == GONE))
         self._stop_after_max_pages()
@@ -231,8 +231,8 @@ class Outcomes:
 
     def _record(self, fetch: Fetch) -> None:
         if fetch.seconds:  # else no server was asked
-            self._worker.recorder.time("fetch_seconds", fetch.seconds)
-            self._worker.recorder.count("fetched_bytes", len(fetch.body))
+            metrics.fetch_seconds.observe(fetch.seconds)
+            metrics.fetched_bytes.inc(len(fetch.body))
 
     @property
     def documents(self) -> int:

@@ -16,7 +16,7 @@ from typing import IO, Any, TypeVar
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from webcrawler import connection, pace, urls
+from webcrawler import connection, metrics, pace, urls
 from webcrawler.archive import RECALLED, Batch, Settled, recall
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
@@ -37,7 +37,6 @@ from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Again, Decisions, Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, seed_link, sitemap_link
-from webcrawler.metrics import CRAWL, SEARCH, Recorder
 from webcrawler.parsing import ParserPool
 from webcrawler.records import Link
 from webcrawler.robots import product_token
@@ -63,7 +62,6 @@ class Stores:
     Args:
         may_demo: may the demo web be crawled, where there are no seeds?
         settled, reports, broken: as for Batch.
-        recorder: counts what is parsed and written.
         agent: the number of this process among the agents of its crawl, from 1.
     """
 
@@ -75,16 +73,15 @@ class Stores:
         settled: Settled,
         reports: Reports,
         broken: Callable[[Exception], object],
-        recorder: Recorder,
         agent: int,
     ) -> None:
-        self._settings, self._job, self._recorder, self._agent = settings, job, recorder, agent
+        self._settings, self._job, self._agent = settings, job, agent
         self._folder, self._name = Path(settings["CRAWL_DIR"]).absolute(), ""
         self._catalog = self._folder / "catalog.sqlite"
         with ExitStack() as opened:
             _raise_file_limit()
             opened.enter_context(lock_folder(self._folder))
-            opened.enter_context(recorder.keep(self._folder, SEARCH if job.is_search else CRAWL))
+            opened.enter_context(metrics.kept(self._folder, tells_limit=agent == 1 and not job.is_search))
             self.connection = opened.enter_context(connection.from_settings(settings))
             # Not Redis, for which searches wait, too; but all threads and processes that are started below.
             if not os.nice(0) and not job.is_search:
@@ -105,7 +102,7 @@ class Stores:
                 self._begin(opened, may_demo)
             retry(lambda: self._await_agents(time.monotonic() + AGENTS_SECONDS), revive)
             self._recall()
-            self.parsers = parser_pool(settings, job.agents, recorder=recorder)
+            self.parsers = parser_pool(settings, job.agents)
             opened.callback(self.parsers.close)
             self.batch = self._open_batch(self.new_frontier(opened), settled, reports, broken)
             opened.callback(self.batch.close)
@@ -263,7 +260,6 @@ class Stores:
             only_new=self._job.is_search,
             folder=self._name,
             suspect=lambda servers: _probe(frontier, servers) if orders_repeats else None,
-            recorder=self._recorder,
         )
 
 
@@ -300,9 +296,7 @@ def _raise_file_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def parser_pool(
-    settings: BaseSettings, agents: int = 1, spare: int = 1, recorder: Recorder | None = None
-) -> ParserPool:
+def parser_pool(settings: BaseSettings, agents: int = 1, spare: int = 1) -> ParserPool:
     """As many parsers as PARSER_WORKERS says, or as the machine has cores.
 
     Args:
@@ -312,4 +306,4 @@ def parser_pool(
     workers = settings.getint("PARSER_WORKERS") or max(1, (os.cpu_count() or 2) // agents - spare)
     timeout, memory = settings.getfloat("PARSER_TIMEOUT"), settings.getint("PARSER_MEMORY")
     robot = product_token(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
-    return ParserPool(workers, timeout, memory, recorder, robot)
+    return ParserPool(workers, timeout, memory, robot)

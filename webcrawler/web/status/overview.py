@@ -5,27 +5,33 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sqlite3
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from webcrawler import clock, connection, metrics
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, is_held
-from webcrawler.connection import Connection
 from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, Standing, bottleneck, ordering, standing
 from webcrawler.index import applied_seq, indexed_documents
 from webcrawler.linkgraph import stored
+from webcrawler.refresh import report
 from webcrawler.web.config import Config
 from webcrawler.web.status.activity import Activity, Rates
-from webcrawler.web.status.freshness import FreshnessReports, Report
 
 LEAST_SECONDS = 1.0  # between two readings
 SHARE = 10  # a slow reading is followed by a pause this many times as long
 REDIS_SECONDS = 1.0  # that Redis may take to answer
+LEAST_REPORT_SECONDS = 60.0  # between two reports of freshness
+REPORT_SHARE = 20  # a slow report is followed by a pause this many times as long
+FIRST_SECONDS = 1.0  # that somebody waits for the first report
+MOST = 5  # servers and documents in it
 SERVERS = 20
 VIEWS = ("index", "anchors", "ranks", "vocabulary")
 PARTS = ("redis", "pages", *VIEWS, "feedback")
@@ -38,6 +44,8 @@ PROCESSES = {  # names of their locks
     "refresher": REFRESHER.name,
     "vocabulary": VOCABULARY.name,
 }
+Report = dict[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,60 +79,60 @@ class Overview:
     figures: dict[str, float] = field(default_factory=dict)  # gauges of the processes that are alive
 
 
+class Aside(Generic[T]):
+    """What is read in a thread of its own, as it may take long; one reading at a time."""
+
+    def __init__(self, name: str, read: Callable[[], T]) -> None:
+        self.thread, self._read = ThreadPoolExecutor(1, name), read
+        self._pending: Future[T] | None = None
+
+    def ask(self, patience_s: float) -> T | None:
+        """Read, or wait for the reading that goes on; None where it is not done in that time."""
+        self._pending = self._pending or self.thread.submit(self._read)
+        if not wait([self._pending], patience_s).done:
+            return None
+        done, self._pending = self._pending, None
+        return done.result()
+
+
 class Overviews:
     """Never starts a Redis, and waits a second for one at most. All who ask share the newest overview."""
 
     def __init__(self, config: Config) -> None:
-        self._crawl_dir, self._folders = config.crawl_dir, config.folders
-        self._redis = {"REDIS_URL": config.redis_url, "CRAWL_DIR": str(config.crawl_dir)}
-        self._frontier = config.frontier
-        self._connection: Connection | None = None  # kept while it answers
+        self._config, self._crawl_dir, self._folders = config, config.crawl_dir, config.folders
         self._activity = Activity()
-        self._freshness = FreshnessReports(config)
-        self._threads = ThreadPoolExecutor(1, "status"), ThreadPoolExecutor(1, "status-redis")
-        self._pending: Future[tuple[Standing | None, str]] | None = None
+        self._frontier = Aside("status-redis", self._read_frontier)
+        self._reports = Aside("status-freshness", self._read_report)
+        self._thread = ThreadPoolExecutor(1, "status")
         self._lock = asyncio.Lock()
         self._newest: Overview | None = None
-        self._good_until = 0.0
+        self._report: Report | None = None  # is read in seconds of work, so seldom
+        self._good_until = self._report_good_until = 0.0
 
     async def newest(self) -> Overview:
         async with self._lock:
             if self._newest is None or time.monotonic() >= self._good_until:
                 began = time.monotonic()
-                self._newest = await self._look()
+                self._newest = await asyncio.wrap_future(self._thread.submit(self._read))
                 now = time.monotonic()
                 self._good_until = now + max(LEAST_SECONDS, SHARE * (now - began))
             return self._newest
 
     def close(self) -> None:
-        for threads in self._threads:
-            threads.shutdown(wait=False, cancel_futures=True)
-        self._freshness.close()
+        for thread in (self._thread, self._frontier.thread, self._reports.thread):
+            thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _look(self) -> Overview:
-        """Waits at most a second for Redis; one that hangs is asked again only after it has answered."""
-        if self._pending is None:
-            self._pending = self._threads[1].submit(self._read_frontier)
-        done, _ = await asyncio.wait([asyncio.wrap_future(self._pending)], timeout=REDIS_SECONDS)
-        frontier, unknown = None, SILENT
-        if done:
-            answer, self._pending = self._pending, None
-            frontier, unknown = answer.result()
-        loop = asyncio.get_running_loop()
-        overview = await loop.run_in_executor(self._threads[0], self._read, frontier, unknown)
-        return replace(overview, freshness=await self._freshness.newest())
-
-    def _read(self, frontier: Standing | None, unknown: str) -> Overview:
-        now, crawl_dir, folders = clock.now(), self._crawl_dir, self._folders or (self._crawl_dir,)
+    def _read(self) -> Overview:
+        crawl_dir, folders = self._crawl_dir, self._folders or (self._crawl_dir,)
+        frontier, unknown = self._frontier.ask(REDIS_SECONDS) or (None, SILENT)
         processes = {
             name: any(is_held(one / f"{lock}.lock") for one in folders) for name, lock in PROCESSES.items()
         }
-        counted = metrics.read(*folders)
-        if self._frontier != "index":  # spiders of others hold no lock of a data folder
+        if self._config.frontier != "index":  # spiders of others hold no lock of a data folder
             processes["crawl"] = bool(frontier and frontier.workers)
-        crawling = processes["crawl"]
-        held_back = bottleneck(crawling, frontier, unknown, counted.gauges, counted.ended)
-        documents, last_seq, rates, outcomes, wrong = 0, 0, None, {}, ""
+        gauges, ended = metrics.gauges(crawl_dir), metrics.ended(crawl_dir)
+        held_back = bottleneck(processes["crawl"], frontier, unknown, gauges, ended)
+        now, documents, last_seq, rates, outcomes, wrong = clock.now(), 0, 0, None, {}, ""
         try:
             with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
                 documents, last_seq = catalog.count_documents(), catalog.last_seq()
@@ -134,7 +142,7 @@ class Overviews:
             wrong = "nothing was crawled yet" if not (crawl_dir / "catalog.sqlite").exists() else "unreadable"
         return Overview(
             now,
-            crawling,
+            processes["crawl"],
             held_back.sentence,
             held_back.cause,
             documents,
@@ -146,24 +154,41 @@ class Overviews:
             sizes=part_sizes(crawl_dir),
             free_bytes=shutil.disk_usage(crawl_dir).free if crawl_dir.exists() else 0,
             catalog_unknown=wrong,
+            freshness=self._freshness(),
             folders=tuple(map(str, self._folders)),
             processes=processes,
-            figures=counted.gauges,
+            figures=gauges,
         )
 
     def _read_frontier(self) -> tuple[Standing | None, str]:
         """The state of the frontier, or why it is unknown."""
+        where = {"REDIS_URL": self._config.redis_url, "CRAWL_DIR": str(self._crawl_dir)}
         try:
-            if self._connection is None:
-                self._connection = connection.visit(self._redis)
+            with connection.visit(where) as visited:
+                frontier = Frontier(visited.client, ordering("fifo"), self._config.frontier)
+                return standing(frontier, SERVERS), ""
         except (BadInput, Unavailable):
             return None, NOT_HERE
-        try:
-            return standing(Frontier(self._connection.client, ordering("fifo"), self._frontier), SERVERS), ""
-        except Unavailable:
-            self._connection.client.close()
-            self._connection = None
-            return None, SILENT
+
+    def _freshness(self) -> Report | None:
+        """The last report; None where there is none yet, or nothing to report on."""
+        if time.monotonic() >= self._report_good_until:
+            found, seconds = self._reports.ask(0 if self._report else FIRST_SECONDS) or (None, 0.0)
+            if found:
+                pause = max(LEAST_REPORT_SECONDS, REPORT_SHARE * seconds)
+                self._report, self._report_good_until = found, time.monotonic() + pause
+        return self._report
+
+    def _read_report(self) -> tuple[Report | None, float]:
+        """How fresh the collection is, as `scrapy freshness` says, and how long that took."""
+        began = time.monotonic()
+        with (
+            suppress(WebcrawlerError, sqlite3.Error, OSError),
+            closing(Catalog(self._crawl_dir / "catalog.sqlite", readonly=True)) as catalog,
+        ):
+            found = report(catalog, self._crawl_dir, self._config.refresh_policy, most=MOST)
+            return found if found["documents"] else None, time.monotonic() - began
+        return None, 0.0
 
 
 def view_of(crawl_dir: Path, name: str, last_seq: int) -> View:

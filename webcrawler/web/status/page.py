@@ -30,7 +30,6 @@ from webcrawler.web.status.activity import BIN_SECONDS
 from webcrawler.web.status.overview import Overviews
 
 SLOWEST_REFRESH = 3_600
-WIDTH, HEIGHT, GAP = 600, 120, 2
 LISTED, LINKS = 100, 3
 BUSY = "others are asking for such a list: try again in a moment"
 
@@ -79,46 +78,19 @@ def _listed(path: Path, state: str) -> list[dict[str, object]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    x: float
-    y: float
-    width: float
-    height: float
-    value: float
-    partial: bool  # of a stretch that has not ended
-
-
-@dataclass(frozen=True, slots=True)
 class Plot:
+    """Bars of documents a second, the oldest first; the stretch of the last one has not ended."""
+
     label: str  # what is plotted, also for people who cannot see it
+    values: list[float]
     top: float  # value at the upper edge
-    most: float
-    last: float  # of the last stretch that has ended
     from_when: str  # at the left edge
-    bars: list[Bar]
-    width: int = WIDTH
-    height: int = HEIGHT
 
 
 def plot(label: str, counts: Sequence[int], seconds: int) -> Plot:
-    """Bars of documents a second, from counts of so many seconds each."""
+    """From counts of so many seconds each."""
     values = [count / seconds for count in counts]
-    top = round_up(max(values, default=0.0))
-    step = WIDTH / max(1, len(values))
-    bars = [
-        Bar(
-            round(n * step, 2),
-            round(HEIGHT - HEIGHT * value / top, 2),
-            round(step - GAP, 2),
-            round(HEIGHT * value / top, 2),
-            value,
-            n == len(values) - 1,
-        )
-        for n, value in enumerate(values)
-        if value
-    ]
-    last = values[-2] if len(values) > 1 else 0.0
-    return Plot(label, top, max(values, default=0.0), last, f"{span(len(values) * seconds)} ago", bars)
+    return Plot(label, values, round_up(max(values)), f"{span(len(values) * seconds)} ago")
 
 
 def round_up(value: float) -> float:
