@@ -44,7 +44,7 @@ ELSEWHERE = {  # pages and commands that are not typed here, and why
     r"chmod 600 cookies|webcrawler crawl https://wiki\.": "test_logins.py logs in",
 }
 NOT_TYPED = {  # by page, what looks like a command and is not to be typed as it stands, and why
-    "docs/reference/commands.md": (r"webcrawler |CRAWL_DIR=first:second ", "synopses"),
+    "docs/reference/commands.md": (r"webcrawler ", "synopses"),
     "docs/explanation/architecture.md": (r" *webcrawler (search|serve)\b.*◀", "a drawing"),
     "docs/how-to/come-from-scrapy-redis.md": (r"\$ ", "with what it prints; test_takeover.py runs it"),
 }

@@ -10,12 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from webcrawler.background import FOLLOWER, MERGER, RANKER, REFRESHER, VOCABULARY, Companion
+from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion
 
 T = TypeVar("T")
 PATIENCE_SECONDS = 240  # only so that what never comes ends the test with a message
 POLL_SECONDS = 0.01
-COMPANIONS = (MERGER, REFRESHER, FOLLOWER, RANKER, VOCABULARY)  # started by a crawl, or by one before
+COMPANIONS = (REFRESHER, FOLLOWER, RANKER, VOCABULARY)  # started by a crawl, or by one before
 
 
 def until(condition: Callable[[], T], what: str, by: subprocess.Popen[str] | None = None) -> T:

@@ -250,7 +250,6 @@ class Companion(NamedTuple):
 
 
 FOLLOWER = Companion("index", "webcrawler.index.follower")
-MERGER = Companion("merged", "webcrawler.folders.merger")
 RANKER = Companion("ranks", "webcrawler.linkgraph.ranker")
 REFRESHER = Companion("refresh", "webcrawler.refresh.refresher")
 VOCABULARY = Companion("vocabulary", "webcrawler.search.vocabulary.builder")

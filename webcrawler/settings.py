@@ -50,8 +50,6 @@ def given(
 
 # The data folder: one for each machine, beside the project.
 CRAWL_DIR = given("CRAWL_DIR", "crawl", "folder")
-# Where merged views of several data folders are kept; empty: in the user's cache, as they can be made again.
-MERGED_DIR = given("MERGED_DIR", "", "folder")
 # Empty: a private server inside CRAWL_DIR, so that a first crawl needs no Redis.
 REDIS_URL = given("REDIS_URL", "", "URL")
 # When the private server syncs its log to disk; `always` costs about a third of its speed.
@@ -342,15 +340,10 @@ def user_agent(settings: Mapping[Any, Any]) -> str:
     return f"{name} (+{contact})" if contact and contact not in name else name
 
 
-def folders(crawl_dir: str) -> list[str]:
-    """The data folders that CRAWL_DIR names; one that is there may have the separator in its name."""
-    return [crawl_dir] if Path(crawl_dir).exists() else crawl_dir.split(os.pathsep)
-
-
 def complaint(name: str, value: object) -> str:
     """Say in one line why that value of a setting is not valid; "" when it is."""
-    if name == "CRAWL_DIR" and len(several := folders(str(value))) > 1:
-        return f"CRAWL_DIR names {len(several)} folders, for search and serve only: name one, or merge them"
+    if name == "CRAWL_DIR" and os.pathsep in str(value) and not Path(str(value)).exists():
+        return f"CRAWL_DIR={value} names several folders: `webcrawler merge` makes one of them"
     setting, good = SETTINGS[name], True
     if name in CHOICES and str(value) not in CHOICES[name]:
         return f"{name}={value} is not valid: choose one of {', '.join(CHOICES[name])}"

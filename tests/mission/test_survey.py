@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import closing
 from math import exp, log
 from pathlib import Path
@@ -266,5 +265,5 @@ def test_46_processes_do_not_overlap_and_distant_crawls_become_one(
     together = Crawled(tmp_path / "all", 0, "")
     assert together.documents() == here.documents() | town.crawled.documents()
     assert together.edges() == here.edges() | town.crawled.edges()
-    searched = run("search", "fugue", "--json", folder=Path(os.pathsep.join(crawls[1:])))  # where they are
+    searched = run("search", "fugue", "--json", folder=tmp_path / "all")
     assert [hit["url"] for hit in json.loads(searched.out)["hits"]] == found(town.folder, "fugue")

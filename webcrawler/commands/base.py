@@ -23,11 +23,10 @@ from scrapy.settings import Settings
 
 from webcrawler.commands._program import as_typed, is_used
 from webcrawler.errors import BadInput, WebcrawlerError
-from webcrawler.settings import complaint, folders, is_as_not_set
+from webcrawler.settings import complaint, is_as_not_set
 
 if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.archive.catalog import Catalog
-    from webcrawler.folders import MergedView
     from webcrawler.search import Searcher
 
 TEXT_DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -52,7 +51,6 @@ class Command(ScrapyCommand):
         summary: one line for the list of commands.
         details: more for the help page; the summary if there is none.
         options: beside those that Scrapy gives to all commands.
-        reads_several: CRAWL_DIR may name several folders, for `searched_folder`.
         takes_query: an unknown option that stands alone is what is searched for.
     """
 
@@ -65,7 +63,6 @@ class Command(ScrapyCommand):
 
     arguments = summary = details = ""
     options: ClassVar[tuple[Option, ...]] = ()
-    reads_several = False
     takes_query = False
 
     def syntax(self) -> str:
@@ -107,8 +104,7 @@ class Command(ScrapyCommand):
             if why := complaint("INDEX_ENGINE", self.project.get("INDEX_ENGINE", "whoosh")):
                 raise BadInput(why)
             partitions = self.project.get("FRONTIER_PARTITIONS", 0)
-            why = complaint("CRAWL_DIR", self.crawl_dir) or complaint("FRONTIER_PARTITIONS", partitions)
-            if why and not self.reads_several:
+            if why := complaint("CRAWL_DIR", self.crawl_dir) or complaint("FRONTIER_PARTITIONS", partitions):
                 raise BadInput(why)
             with self._catalog_heard():
                 self.answer(self._positional(args), opts)
@@ -181,21 +177,6 @@ class Command(ScrapyCommand):
     @property
     def crawl_dir(self) -> Path:
         return Path(self.project.get("CRAWL_DIR") or "crawl")
-
-    def merged_view(self) -> MergedView | None:
-        """The view of all folders that CRAWL_DIR names, brought up to date; None where it names one.
-
-        Raises as `MergedView.find` and its `bring_up_to_date`.
-        """
-        named = folders(str(self.crawl_dir))
-        if len(named) == 1:
-            return None
-        from webcrawler.folders import MergedView
-
-        view = MergedView.find(named, str(self.project.get("MERGED_DIR") or ""))
-        with progress_bars() as progress:
-            view.bring_up_to_date(progress)
-        return view
 
     @property
     def catalog_file(self) -> Path:

@@ -42,7 +42,7 @@ class Search(Command):
         Option("--json", False, "print JSON"),
     )
 
-    reads_several = takes_query = True
+    takes_query = True
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         text = " ".join(args).encode("utf-8", "replace").decode()  # arguments may be bytes that are not UTF-8
@@ -50,10 +50,8 @@ class Search(Command):
             raise BadInput("the query is empty: type a word to look for")
         if len(text) > MAX_CHARACTERS:
             raise BadInput(f"a query of {len(text):,} characters is too long: at most {MAX_CHARACTERS:,}")
-        view = self.merged_view()
-        crawl_dir = view.folder.resolve() if view else self.crawl_dir
         search = partial(
-            self.searcher(crawl_dir).search,
+            self.searcher(self.crawl_dir).search,
             text,
             whole_number(opts.n, "-n"),
             opts.ranking,
@@ -62,14 +60,12 @@ class Search(Command):
             exact=opts.exact,
         )
         results = search()
-        if not (results.indexed or view) and _made_first_index(crawl_dir):
+        if not results.indexed and _made_first_index(self.crawl_dir):
             results = search()
         if not results.asks:
             raise BadInput(results.note or "the query has no word to look for")
         notes = [results.note]
-        if view and (behind := view.behind()):
-            notes.append(f"the folders have {behind:,} changes that another process is still taking in")
-        if results.indexed and (behind := follower.lag(crawl_dir)):
+        if results.indexed and (behind := follower.lag(self.crawl_dir)):
             notes.append(
                 f"the index is behind the crawl, {behind:,} changes to go: `scrapy report` waits for it"
             )

@@ -6,8 +6,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, closing
-from dataclasses import replace
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,8 +32,6 @@ class Serve(Command):
         Option("--port", "8000", "port to listen on; 0 takes any free one (8000)"),
     )
 
-    reads_several = True
-
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if self.crawl_dir.exists() and not self.crawl_dir.is_dir():
             raise BadInput(f"{self.crawl_dir} is not a folder: set CRAWL_DIR to the data folder")
@@ -46,24 +43,8 @@ class Serve(Command):
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s: %(message)s")
         logging.getLogger("warcio").setLevel(logging.ERROR)  # its warnings repeat what strangers send
         config, port = self._config(opts.host), whole_number(opts.port, "--port", most=65_535)
-        if several := complaint("CRAWL_DIR", self.crawl_dir):
-            writing = {
-                "SERVE_FEEDBACK": config.feedback,
-                "SERVE_PAGES_TOKEN": config.pages_token,
-                "QUERY_LOG_DAYS": config.query_log_days,
-            }
-            if names := [name for name, is_on in writing.items() if is_on]:
-                raise BadInput(f"{names[0]} writes what comes in: {several}")
-            config = replace(config, live="off", take_in=None)  # these write as well
-        if view := self.merged_view():
-            config = replace(config, crawl_dir=view.folder, folders=tuple(view.folders))
         app = make_app(config)
-        with ExitStack() as opened:
-            bound = opened.enter_context(closing(server.listen(config.host, port)))
-            if view:
-                from webcrawler.folders import kept_up_to_date
-
-                opened.enter_context(kept_up_to_date(view))
+        with closing(server.listen(config.host, port)) as bound:
             if server.is_public(config):
                 print(f"warning: anyone who reaches {printable(opts.host)} can search here", file=sys.stderr)
             print(f"search page: {server.address_of(bound)}  (Ctrl-C ends it)", flush=True)

@@ -35,7 +35,6 @@ class Config:
     """Plain values, and how pages are taken in; the command reads them from settings."""
 
     crawl_dir: Path
-    folders: tuple[Path, ...] = ()  # of which crawl_dir is a merged view, which only others write
     title: str = "webcrawler"  # what the page calls itself
     host: str = "127.0.0.1"  # to listen on
     templates: Path | None = None  # folder of the owner's templates and static files, which replace ours

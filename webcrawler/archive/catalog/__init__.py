@@ -9,7 +9,6 @@ from webcrawler.archive.catalog._database import compact, snapshot, take_place
 from webcrawler.archive.catalog._links import NOT_FETCHED, LinkRow, Outlink
 from webcrawler.archive.catalog._rows import GONE, REFUSING, PastFetch, Verdict
 from webcrawler.archive.catalog._signs import KnownSitemap
-from webcrawler.archive.catalog._source import Position, Said
 from webcrawler.archive.catalog._urls import Outcome
 from webcrawler.archive.catalog.catalog import Catalog, blocked_servers
 
@@ -28,9 +27,7 @@ __all__ = [
     "Outcome",
     "Outlink",
     "PastFetch",
-    "Position",
     "Repeats",
-    "Said",
     "Told",
     "Verdict",
     "blocked_servers",

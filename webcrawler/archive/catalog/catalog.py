@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +11,6 @@ from typing import Any
 
 from webcrawler.archive.catalog._blocks import Blocks
 from webcrawler.archive.catalog._checks import Checks
-from webcrawler.archive.catalog._copier import Copier
 from webcrawler.archive.catalog._database import (
     COLLECTED,
     LINKED,
@@ -26,11 +25,11 @@ from webcrawler.archive.catalog._database import (
 from webcrawler.archive.catalog._links import Anchors, LinkGraph
 from webcrawler.archive.catalog._rows import Arrival, Verdict, document, unpack, unpack_beginning
 from webcrawler.archive.catalog._signs import Signs
-from webcrawler.archive.catalog._source import Said, Source
 from webcrawler.archive.catalog._states import listed
 from webcrawler.archive.catalog._urls import Fetches, Urls
+from webcrawler.archive.catalog._writer import Writer
 from webcrawler.errors import BadInput
-from webcrawler.records import Change, Document, Link, Original, Place, Text
+from webcrawler.records import Change, Document, Original, Place, Text
 from webcrawler.scope import Patterns, Watched
 from webcrawler.urls import url_id
 
@@ -76,8 +75,7 @@ class Catalog:
         self.urls, self.links = Urls(self._db), LinkGraph(self._db, job)
         self.anchors, self.fetches = Anchors(self._db), Fetches(self._db, job)
         self.signs, self.checks, self.blocks = Signs(self._db), Checks(self._db), Blocks(self._db)
-        self.source = Source(self._db)
-        self._writer = None if readonly else Copier(self._db, Watched(path.parent), job, limits)
+        self._writer = None if readonly else Writer(self._db, Watched(path.parent), job, limits)
 
     def close(self) -> None:
         self._db.close()
@@ -93,19 +91,6 @@ class Catalog:
             Unavailable: nothing was written; the batch may be tried again.
         """
         return self._for_writing.write(arrivals) if arrivals else Verdict()
-
-    def copy(self, said: Iterable[Said]) -> None:
-        """Write what other catalogs say of some URLs, in this order, in one transaction. Raises as `write`.
-
-        Where several say something of a URL, all that they say has to be here: the newest fetch that tells
-        whether a document stands there decides whose document, text and links it has. The history is that of
-        all. What is a duplicate of what is found anew. May be repeated.
-        """
-        self._for_writing.copy(said)
-
-    def learn(self, urls: Sequence[Link]) -> None:
-        """Give page numbers to URLs that have none, in this order. Raises as `write`."""
-        self._for_writing.learn(urls)
 
     def block(self, server: str) -> int:
         """Remove the documents and texts of a server, and store no new ones; returns how many were removed.
@@ -196,7 +181,7 @@ class Catalog:
         return int(self._one("PRAGMA data_version")[0])
 
     @property
-    def _for_writing(self) -> Copier:
+    def _for_writing(self) -> Writer:
         if self._writer is None:
             raise TypeError("this catalog was opened for reading")
         return self._writer

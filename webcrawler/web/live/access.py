@@ -12,7 +12,6 @@ from webcrawler.web.guard import CLIENT, Proxies, host_of, is_loopback, known_ho
 from webcrawler.web.live.searches import Searches
 
 NOBODY = "this server does not search the web for anybody (SERVE_LIVE)"
-SEVERAL = "several folders are searched here, and a search of the web writes into one: serve that one"
 NOT_YOU = "searching the web is only possible from the machine that runs this server (SERVE_LIVE)"
 NOT_YOURS = "only the client that started a search may stop it"
 UNKNOWN = "there is no such search of the web; the oldest are forgotten"
@@ -27,7 +26,6 @@ class Access:
 
     def __init__(self, config: Config, searches: Searches) -> None:
         self._who, self._searches = config.live, searches
-        self._nobody = SEVERAL if config.folders else NOBODY
         self._proxies = Proxies(config.trusted_proxies)
         self._is_public = not all(map(is_loopback, known_hosts(config)))
         self._names_proxy = bool(config.trusted_proxies)
@@ -37,7 +35,7 @@ class Access:
 
     def check(self, request: Request) -> None:
         if not self.admits(request):
-            raise HTTPException(403, self._nobody if self._who == "off" else NOT_YOU)
+            raise HTTPException(403, NOBODY if self._who == "off" else NOT_YOU)
 
     def is_here(self, request: Request) -> bool:
         """True if it certainly comes from this machine.

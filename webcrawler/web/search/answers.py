@@ -119,17 +119,16 @@ class Answers:
         self._pool.close()
 
     def _searcher(self) -> Searcher:
-        """The searcher of this thread; another one when a merged view was replaced, amid no search."""
-        made: Searcher | None = getattr(self._own, "searcher", None)
-        config, folder = self._config, self._config.crawl_dir.resolve()
-        if made is None or self._own.folder != folder:
-            made = Searcher(
-                folder,
+        """The searcher of this thread."""
+        config = self._config
+        if not hasattr(self._own, "searcher"):
+            self._own.searcher = Searcher(
+                config.crawl_dir,
                 deadline_seconds=config.deadline_seconds,
                 fresh_seconds=config.fresh_seconds,
                 **config.search._asdict(),
             )
-            self._own.searcher, self._own.folder = made, folder
+        made: Searcher = self._own.searcher
         return made
 
     def _search(self, searcher: Searcher, wanted: SearchRequest) -> Results:

@@ -74,7 +74,6 @@ class Overview:
     free_bytes: int = 0
     catalog_unknown: str = ""  # why there are no documents
     freshness: Report | None = None  # of the last minutes
-    folders: tuple[str, ...] = ()  # where a merged view of several is searched
     processes: dict[str, bool] = field(default_factory=dict)  # is it alive? by name
     figures: dict[str, float] = field(default_factory=dict)  # gauges of the processes that are alive
 
@@ -99,7 +98,7 @@ class Overviews:
     """Never starts a Redis, and waits a second for one at most. All who ask share the newest overview."""
 
     def __init__(self, config: Config) -> None:
-        self._config, self._crawl_dir, self._folders = config, config.crawl_dir, config.folders
+        self._config, self._crawl_dir = config, config.crawl_dir
         self._activity = Activity()
         self._frontier = Aside("status-redis", self._read_frontier)
         self._reports = Aside("status-freshness", self._read_report)
@@ -123,11 +122,9 @@ class Overviews:
             thread.shutdown(wait=False, cancel_futures=True)
 
     def _read(self) -> Overview:
-        crawl_dir, folders = self._crawl_dir, self._folders or (self._crawl_dir,)
+        crawl_dir = self._crawl_dir
         frontier, unknown = self._frontier.ask(REDIS_SECONDS) or (None, SILENT)
-        processes = {
-            name: any(is_held(one / f"{lock}.lock") for one in folders) for name, lock in PROCESSES.items()
-        }
+        processes = {name: is_held(crawl_dir / f"{lock}.lock") for name, lock in PROCESSES.items()}
         if self._config.frontier != "index":  # spiders of others hold no lock of a data folder
             processes["crawl"] = bool(frontier and frontier.workers)
         gauges, ended = metrics.gauges(crawl_dir), metrics.ended(crawl_dir)
@@ -155,7 +152,6 @@ class Overviews:
             free_bytes=shutil.disk_usage(crawl_dir).free if crawl_dir.exists() else 0,
             catalog_unknown=wrong,
             freshness=self._freshness(),
-            folders=tuple(map(str, self._folders)),
             processes=processes,
             figures=gauges,
         )
