@@ -46,7 +46,6 @@ ELSEWHERE = {  # pages and commands that are not typed here, and why
 NOT_TYPED = {  # by page, what looks like a command and is not to be typed as it stands, and why
     "docs/reference/commands.md": (r"webcrawler ", "synopses"),
     "docs/explanation/architecture.md": (r" *webcrawler (search|serve)\b.*◀", "a drawing"),
-    "docs/how-to/come-from-scrapy-redis.md": (r"\$ ", "with what it prints; test_takeover.py runs it"),
 }
 SHOWS = {  # pages whose Python is a program, and what it prints
     "docs/reference/evaluation.md": "area under P_ST",
@@ -56,7 +55,6 @@ SHOWS = {  # pages whose Python is a program, and what it prints
 PARTS = {  # pages whose Python is part of a project, and what runs it
     "README.md": "test_dropin.py has this setting",
     "docs/how-to/use-the-frontier-in-your-own-spider.md": "its commands write this setting",
-    "docs/how-to/come-from-scrapy-redis.md": "test_takeover.py has this setting",
     "docs/how-to/pages-made-by-javascript.md": "a browser; test_kept.py keeps what it is told",
     "docs/how-to/add-an-ordering.md": "test_each_ordering_of_the_documentation_crawls",
 }

@@ -85,7 +85,6 @@ def test_it_answers_for_a_spider_of_the_project(project: Path, ended: Start, sit
         return done.err
 
     assert "not a URL that can be crawled (malformed): 'nowhere'" in refusal("explain", "nowhere")
-    assert 'set FRONTIER_IDENTITY = "scrapy-redis"' in refusal("import-scrapy-redis")
     stats = frontier("stats")
     assert (stats["seen"], stats["done"], stats["queued"]) == (PAGES, PAGES, 0)
     assert frontier("explain", last)["state"] == "decided"
@@ -142,7 +141,6 @@ def test_a_url_means_its_get_by_the_fingerprinter_of_the_project(
     [
         ("scrapy", "canonical", "FRONTIER_IDENTITY=scrapy:"),
         ("canonical", "scrapy", "FRONTIER_IDENTITY=canonical:"),
-        ("scrapy-redis", "scrapy", "FRONTIER_IDENTITY=scrapy-redis:"),
         ("scrapy", "scrapy:a.B", "FRONTIER_IDENTITY=scrapy and Scrapy's own REQUEST_FINGERPRINTER_CLASS:"),
         ("scrapy:a.B", "scrapy", "FRONTIER_IDENTITY=scrapy and REQUEST_FINGERPRINTER_CLASS=a.B:"),
         ("scrapy:a.B", "scrapy:a.C", "FRONTIER_IDENTITY=scrapy and REQUEST_FINGERPRINTER_CLASS=a.B:"),

@@ -271,7 +271,7 @@ def test_by_default_requests_are_the_same_exactly_where_scrapy_says_so(one: Requ
 def test_whichever_requests_are_the_same_their_server_is_ours(one: Request) -> None:
     ours = urls.server(urls.canonical(one.url))
 
-    for identity in ("scrapy", "scrapy-redis", "canonical", "scrapy:theirs.Own"):
+    for identity in ("scrapy", "canonical", "scrapy:theirs.Own"):
         assert urls.server(key_of(identity, fingerprint)(one, "")) == ours
 
 

@@ -122,9 +122,8 @@ COLLECTION_MAX = given("COLLECTION_MAX", 0, "documents")
 FRONTIER_NAME = given("FRONTIER_NAME", "", "name")
 # Mode of the frontier; the default is Scrapy's order: the highest Request.priority first.
 FRONTIER_MODE = given("FRONTIER_MODE", "priority", "mode")
-# Which requests are the same: as in Scrapy, so that a spider yields the same items, or by canonical URL;
-# or as in scrapy-redis, for a crawl that goes on with what that has left.
-FRONTIER_IDENTITY = given("FRONTIER_IDENTITY", "scrapy", "scrapy|canonical|scrapy-redis")
+# Which requests are the same: as in Scrapy, so that a spider yields the same items, or by canonical URL.
+FRONTIER_IDENTITY = given("FRONTIER_IDENTITY", "scrapy", "scrapy|canonical")
 # How long a spider waits for seeds when nothing is left.
 FRONTIER_IDLE = given("FRONTIER_IDLE", 0.0, "seconds")
 
@@ -303,7 +302,7 @@ WORDS = {  # of settings that are lists
 APART = {"origins": ";", "texts": " "}  # what no item of such a list has: a comma is missing
 CHOICES = {
     "INDEX_ENGINE": ("whoosh",),
-    "FRONTIER_IDENTITY": ("scrapy", "canonical", "scrapy-redis"),
+    "FRONTIER_IDENTITY": ("scrapy", "canonical"),
     "SERVE_LIVE": ("loopback", "all", "off"),
     "SITEMAPS": ("bounded", "all", "off"),
     "REFRESH_POLICY": ("expected", "ep", "eb"),

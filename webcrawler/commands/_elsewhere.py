@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,12 @@ from webcrawler import connection, urls
 from webcrawler.addon import WebCrawlerAddon
 from webcrawler.commands._frontier_shown import as_text, is_page, refuse_unknown, servers_named
 from webcrawler.commands.base import Command, Option, whole_number
-from webcrawler.crawl.dropin import identity_of, key_of_get, options, push, seeds_key, take_over
+from webcrawler.crawl.dropin import identity_of, key_of_get, options, push, seeds_key
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.records import Link
 
-ALONE = ("stats", "peek", "quarantined", "clear", "import-scrapy-redis")
+ALONE = ("stats", "peek", "quarantined", "clear")
 WITH_ONE = ("explain", "again", "block", "unblock")
 SCHEDULER = "webcrawler.scheduler.Scheduler"
 ONE_LINE = 'ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}'
@@ -36,13 +35,9 @@ class Elsewhere(Command):
     __module__ = "webcrawler.commands"  # not a command of the project itself
 
     arguments = (
-        "stats | peek | quarantined | explain URL | again URL | block SERVER or URL | unblock SERVER "
-        "| clear | import-scrapy-redis"
+        "stats | peek | quarantined | explain URL | again URL | block SERVER or URL | unblock SERVER | clear"
     )
-    summary = (
-        "Show what the frontier of a spider holds, fetch pages again, block servers, "
-        "take over what a crawl of scrapy-redis has left"
-    )
+    summary = "Show what the frontier of a spider holds, fetch pages again, block servers"
     options = (
         Option("-n", "20", "how many requests peek shows (20)", "LIMIT"),
         Option("--name", None, "of the spider, or FRONTIER_NAME (the project's only spider)"),
@@ -90,12 +85,6 @@ class Elsewhere(Command):
                     found = {f"{verb}ed": servers, "urls_decided": decided}
                 case "clear":
                     found = {"forgotten": maintenance.clear(frontier)}
-                case "import-scrapy-redis":
-                    if settings["FRONTIER_IDENTITY"] != "scrapy-redis":
-                        raise BadInput('set FRONTIER_IDENTITY = "scrapy-redis" for the crawl that goes on')
-                    maintenance.refuse_while_in_use(frontier)
-                    _open(frontier, crawler)
-                    found = take_over(frontier, spider, theirs, _told)
                 case _:
                     found = getattr(inspect, verb)(frontier, *rest)
         print(json.dumps(found, indent=2) if opts.json else as_text(verb, found))
@@ -119,11 +108,6 @@ def _fingerprinter(crawler: Crawler) -> RequestFingerprinterProtocol:
     made_by = load_object(crawler.settings["REQUEST_FINGERPRINTER_CLASS"])
     fingerprinter: RequestFingerprinterProtocol = build_from_crawler(made_by, crawler)
     return fingerprinter
-
-
-def _told(done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{done:,} of {total:,} requests", end="\n" * (done >= total), file=sys.stderr, flush=True)
 
 
 def wired(project: BaseSettings, name: str | None) -> Crawler:

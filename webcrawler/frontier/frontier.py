@@ -66,7 +66,7 @@ class Frontier:
             *(client, self.ordering, self.name, self.politeness, self.worker, self.budgets, self._wanted)
         )
         other._plans, other.leases.homes = self._plans, self.leases.homes
-        other.slots.outlook, other.intake.imported = self.slots.outlook, self.intake.imported
+        other.slots.outlook = self.slots.outlook
         other.log_to(self.decisions)
         return other
 
@@ -146,7 +146,6 @@ class Frontier:
         if self._has_seen(self.partitions):
             self.refuse_other_identity(identity)
         self.client.hset(self.partitions[0].prefix + "meta", "identity", identity)
-        self.intake.imported = self._imported if identity == "scrapy-redis" else ""
 
     def refuse_other_identity(self, identity: str) -> None:
         """Raises BadInput: it was made with another one; the message names the settings."""
@@ -162,33 +161,6 @@ class Frontier:
             f"the frontier {self.name!r} was made with {told}: "
             f"set it so, or start anew with SCHEDULER_FLUSH_ON_START=1"
         )
-
-    @property
-    def _imported(self) -> str:
-        return self.partitions[0].prefix + "imported"
-
-    def was_imported(self, url: str) -> bool:
-        """Had a crawl of scrapy-redis seen the request with that key?"""
-        return bool(self.client.sismember(self._imported, url.rpartition("#")[2]))
-
-    @property
-    def was_taken_over(self) -> bool:
-        """Whether a crawl of scrapy-redis goes on here."""
-        return bool(self.slots.stored("taken_over"))
-
-    def take_over(self) -> None:
-        self.client.hset(self.partitions[0].prefix + "meta", "taken_over", 1)
-
-    def import_seen(self, key: str) -> int:
-        """Moves the set `key` of fingerprints of scrapy-redis here: what they are of counts as seen.
-
-        Returns:
-            How many are known now.
-        """
-        if self.client.exists(key) and not self.client.renamenx(key, self._imported):
-            self.client.sunionstore(self._imported, [self._imported, key])
-            self.client.unlink(key)
-        return int(self.client.scard(self._imported))
 
     @property
     def rebuilding(self) -> str:

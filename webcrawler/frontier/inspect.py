@@ -145,8 +145,6 @@ def explain(frontier: Frontier, url: str, key: str = "") -> dict[str, Any]:
     elif client.sismember(f"{prefix}seen:{shard}", target.id):
         is_poison = client.hexists(prefix + "quarantined", target.url)
         state = "quarantined" if is_poison else "decided"
-    elif frontier.was_imported(target.url):
-        state = "imported"
     politeness = {
         k.decode(): int(float(v)) for k, v in client.hgetall(f"{partition.base}server:{server}").items()
     }

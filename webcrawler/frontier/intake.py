@@ -34,13 +34,11 @@ class Intake:
     Attributes:
         watched: servers with many URLs; path prefixes of their links are sent and counted.
         decisions: is told what becomes of links.
-        imported: key of a set of fingerprints, with which the URLs of links end; these links are known.
     """
 
     def __init__(self, slots: Slots, ordering: Ordering, budgets: Budgets) -> None:
         self.budgets, self.ordering = budgets, ordering
         self.watched: set[str] = set()
-        self.imported = ""
         self.decisions: Decisions | None = None
         self._slots = slots
         self._known: set[int] = set()
@@ -210,17 +208,9 @@ class Intake:
     def unknown(self, links: Sequence[Link]) -> list[Link]:
         """Leaves out links that are known to be in the frontier already, as most links of a page are."""
         if self.ordering.on_repeat or self.ordering.takes_notes:
-            return self._not_imported(links)  # known links may still raise a queued URL's priority
+            return list(links)  # known links may still raise a queued URL's priority
         known = self._known_now()
-        return self._not_imported([link for link in links if link.id not in known])
-
-    def _not_imported(self, links: Sequence[Link]) -> list[Link]:
-        """Leaves out what a crawl of scrapy-redis had seen, for one more round trip."""
-        if not (self.imported and links):
-            return list(links)
-        fingerprints = [link.url.rpartition("#")[2] for link in links]
-        is_known = self._slots.client.smismember(self.imported, fingerprints)
-        return [link for link, known in zip(links, is_known, strict=True) if not known]
+        return [link for link in links if link.id not in known]
 
     def remember(self, links: Sequence[Link], unsure: int, watched: Sequence[bytes]) -> None:
         """Keeps what an answer said: links that are known now, and servers to watch.

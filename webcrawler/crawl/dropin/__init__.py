@@ -1,15 +1,13 @@
 """How does any spider use the frontier? With `SCHEDULER`, or the add-on, and nothing else.
 
 `SpiderWorker` hands leases to a spider's callbacks and takes what they yield for the links of the lease;
-`kept` turns requests into JSON and back; `seeds` reads those that people push to a Redis key, `takeover`
-those that a crawl of scrapy-redis has left.
+`kept` turns requests into JSON and back; `seeds` reads those that people push to a Redis key.
 """
 
 from webcrawler.crawl.base import Worker, is_crawl
 from webcrawler.crawl.dropin.identity import identity_of, key_of, key_of_get
 from webcrawler.crawl.dropin.options import options
 from webcrawler.crawl.dropin.seeds import push, seeds_key
-from webcrawler.crawl.dropin.takeover import take_over
 from webcrawler.crawl.dropin.worker import SpiderWorker
 
 __all__ = [
@@ -22,5 +20,4 @@ __all__ = [
     "options",
     "push",
     "seeds_key",
-    "take_over",
 ]

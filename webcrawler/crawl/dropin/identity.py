@@ -31,13 +31,6 @@ def key_of(identity: str, fingerprint: Fingerprint) -> Key:
 
     The rule raises BadUrl: the URL is neither http nor https.
     """
-    if identity == "scrapy-redis":
-        from scrapy_redis.dupefilter import RFPDupeFilter
-
-        theirs = RFPDupeFilter(None, "").request_fingerprint
-        return lambda request, nonce: _by_fingerprint(
-            _scrapys_url(request.url)[0], request, nonce, lambda request: bytes.fromhex(theirs(request))
-        )
     if identity == "canonical":
         return lambda request, nonce: _by_canonical_url(request, nonce, fingerprint)
     if identity == "scrapy":

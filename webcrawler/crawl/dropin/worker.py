@@ -109,8 +109,6 @@ class SpiderWorker(Worker):
             retry(lambda: self.frontier.identify_by(identity), self.connection.revive)
             self._opened = opened.pop_all()
         self._keeper = Keeper(spider, key_of(identity, fingerprinter.fingerprint), NUMBER)
-        start_urls = getattr(spider, "start_urls", ()) if self.frontier.was_taken_over else ()
-        self._started_before = {Request(url).url for url in start_urls}
         key = seeds_key(spider, self.crawler.settings)
         # A seed is crawled as often as it is pushed.
         self._seeds = SeedKey(
@@ -180,9 +178,6 @@ class SpiderWorker(Worker):
             visit = _current.get()
             if visit and not visit.under_way:
                 visit = None  # a task that outlives its callback
-        if visit is None and self._was_started_before(request):
-            self.crawler.stats.inc_value("dupefilter/filtered")
-            return False
         handlers = request.callback, request.errback
         request.callback, request.errback = map(bare, handlers)
         try:
@@ -344,13 +339,6 @@ class SpiderWorker(Worker):
         digest = self.crawler.request_fingerprinter.fingerprint(request)
         self._start_counts[digest] += 1
         return f"start {self._start_counts[digest]}"
-
-    def _was_started_before(self, request: Request) -> bool:
-        """Whether it is for one of `start_urls`, which the crawl that was taken over has begun with.
-
-        They are in no duplicate filter of scrapy-redis: Scrapy's `start` yields them with dont_filter.
-        """
-        return request.dont_filter and request.url in self._started_before and self._is_starting
 
     @property
     def _is_starting(self) -> bool:
