@@ -55,13 +55,6 @@ REDIS_URL = given("REDIS_URL", "", "URL")
 # When the private server syncs its log to disk; `always` costs about a third of its speed.
 REDIS_FSYNC = given("REDIS_FSYNC", "everysec", "everysec|always")
 
-# ---- Watching
-
-# Where each decision on a URL is logged as a line of JSON; empty: nowhere, as it costs time and space.
-DECISION_LOG = given("DECISION_LOG", "", "file or -")
-# Largest size of that file; one older file of this size is kept beside it.
-DECISION_LOG_MAX = given("DECISION_LOG_MAX", 100, "MiB", 1)
-
 # ---- Politeness
 
 # Least pause between two fetches from one server; most crawlers keep a second.

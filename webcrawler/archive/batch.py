@@ -26,7 +26,7 @@ from webcrawler.archive.catalog import GONE, REFUSING, Catalog, Verdict
 from webcrawler.archive.familiar import Familiar
 from webcrawler.archive.pages import PageStore
 from webcrawler.connection import FOREVER, is_passing, retry
-from webcrawler.frontier import Decisions, Done, Failed, Frontier, Reports, Seen, marks
+from webcrawler.frontier import Done, Failed, Frontier, Reports, Seen, decisions, marks
 from webcrawler.records import Entry, Fetch, Lease, Link, Place
 
 logger = logging.getLogger(__name__)
@@ -192,13 +192,13 @@ class Batch:
             new = [one for one in found if _is_done(one[0]) and not one[0].fetch.lease.was]
             leases = [(entry.fetch.lease, entry.text, links) for entry, links, _ in new]
             ordering.learn([Seen(lease.id, lease.url, text, links) for lease, text, links in leases])
-        decisions = [self._decision(*one, verdict) for one in found]
-        outcomes = self._until_done(lambda: self._decide(decisions, next(tries) > 0))
+        decided = [self._decision(*one, verdict) for one in found]
+        outcomes = self._until_done(lambda: self._decide(decided, next(tries) > 0))
         if ordering.learns:  # what is tried again or is another worker's by now is not decided yet
             ordering.learn([Seen(one.id, one.url) for one, outcome in outcomes if outcome.startswith(LOST)])
             self._until_done(self._frontier.replan)
         pages = (
-            (one.lease.server, one.repeats) for one in decisions if isinstance(one, Done) and one.is_document
+            (one.lease.server, one.repeats) for one in decided if isinstance(one, Done) and one.is_document
         )
         if suspects := self._familiar.suspects(pages):
             self._until_done(lambda: self._suspect(suspects))
@@ -206,8 +206,8 @@ class Batch:
         told = {one.fetch.lease: _told(one, verdict) for one in entries if one.fetch.lease.was in DOCUMENTS}
         is_open = ("retry/", "stale")
         settled = [(one, how if how.startswith(is_open) else told.get(one, how)) for one, how in outcomes]
-        if log := self._frontier.decisions:
-            _log(log, entries, explored, settled)
+        if decisions.are_logged():
+            _log(entries, explored, settled)
         self._settled(settled)
 
     def _keep(self, entries: list[Entry]) -> list[Place | None]:
@@ -246,7 +246,7 @@ class Batch:
             self._reports.put_back(reports)
             raise
 
-    def _decide(self, decisions: list[Done | Failed], is_again: bool) -> list[tuple[Lease, str]]:
+    def _decide(self, decided: list[Done | Failed], is_again: bool) -> list[tuple[Lease, str]]:
         """Tell the frontier what came of each lease.
 
         Args:
@@ -254,7 +254,7 @@ class Batch:
         """
         self._report_downloads()
         outcomes: list[tuple[Lease, str]] = []
-        for kind, group in groupby(decisions, type):
+        for kind, group in groupby(decided, type):
             some: list[Any] = list(group)
             if kind is Done:
                 sys.audit("webcrawler.complete.before")
@@ -357,16 +357,11 @@ def _refusal(link: Link, lease: Lease, explored: Container[int]) -> str:
     return why or ("explored" if is_explored else "")
 
 
-def _log(
-    decisions: Decisions,
-    entries: Sequence[Entry],
-    explored: Container[int],
-    settled: Sequence[tuple[Lease, str]],
-) -> None:
-    """Say what became of each fetch, and which links are not followed."""
+def _log(entries: Sequence[Entry], explored: Container[int], settled: Sequence[tuple[Lease, str]]) -> None:
+    """Log what became of each fetch, and which links are not followed."""
     fetches = {entry.fetch.lease: entry.fetch for entry in entries}
-    decisions.decided((fetches[lease], outcome) for lease, outcome in settled)
+    decisions.log_fetched((fetches[lease], outcome) for lease, outcome in settled)
     for entry in entries:
         lease = entry.fetch.lease
         refusals = ((link.url, _refusal(link, lease, explored)) for link in _links(entry))
-        decisions.refused(((url, why) for url, why in refusals if why), lease.url)
+        decisions.log_refused(((url, why) for url, why in refusals if why), lease.url)

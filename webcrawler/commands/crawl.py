@@ -33,7 +33,7 @@ from webcrawler.commands.base import Command, Option, check_file, check_folder, 
 from webcrawler.connection import Connection, RedisError, retry
 from webcrawler.crawl import run
 from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
-from webcrawler.frontier import Frontier, check_log, maintenance, ordering
+from webcrawler.frontier import Frontier, maintenance, ordering
 from webcrawler.job import Job, read_patterns
 from webcrawler.realtime import RealtimeJob, journal
 from webcrawler.settings import SETTINGS, complaint, unknown, words_of
@@ -205,7 +205,6 @@ class Crawl(Command, BaseRunSpiderCommand):
             if why := complaint(name, self.project[name]):
                 raise BadInput(why)
         AddressRules(words_of(self.project["ADDRESSES_ALLOWED"]))
-        check_log(self.project["DECISION_LOG"])
         for name in filter(None, (self.project["LOG_FILE"], *self.project.getdict("FEEDS"))):
             file = str(name).removeprefix("file://")
             if not set(file) & set(":%"):  # else it is elsewhere, or Scrapy makes its name

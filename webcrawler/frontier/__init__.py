@@ -7,7 +7,6 @@
 from webcrawler.frontier import inspect, maintenance, marks
 from webcrawler.frontier.bottleneck import CAUSES, Bottleneck, bottleneck
 from webcrawler.frontier.calls import Calls
-from webcrawler.frontier.decisions import Decisions, check_log
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import Standing, standing
 from webcrawler.frontier.messages import (
@@ -33,7 +32,6 @@ __all__ = [
     "Budgets",
     "Calls",
     "Client",
-    "Decisions",
     "Done",
     "Failed",
     "Frontier",
@@ -48,7 +46,6 @@ __all__ = [
     "Source",
     "Standing",
     "bottleneck",
-    "check_log",
     "inspect",
     "maintenance",
     "marks",

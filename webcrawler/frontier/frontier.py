@@ -12,8 +12,7 @@ from typing import Self
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
-from webcrawler.frontier import wire
-from webcrawler.frontier.decisions import Decisions
+from webcrawler.frontier import decisions, wire
 from webcrawler.frontier.intake import LINKS_PER_CALL, Intake, Plans
 from webcrawler.frontier.leases import UNLIMITED, Leases
 from webcrawler.frontier.messages import Again, Budgets, Done, Failed, Leased, Past, Politeness, Report
@@ -58,7 +57,6 @@ class Frontier:
         self.leases = Leases(self.slots, self.politeness, self.worker, self.budgets)
         self._plans = Plans(ordering)
         self._wanted = partitions
-        self.decisions: Decisions | None = None
 
     def on(self, client: Client) -> Self:
         """The same frontier over another client, for another thread; both tell what its ordering plans."""
@@ -67,12 +65,7 @@ class Frontier:
         )
         other._plans, other.leases.homes = self._plans, self.leases.homes
         other.slots.outlook = self.slots.outlook
-        other.log_to(self.decisions)
         return other
-
-    def log_to(self, decisions: Decisions | None) -> None:
-        """From now on, say there which links are added or refused, and what is leased."""
-        self.decisions = self.intake.decisions = decisions
 
     # ---- opening
 
@@ -228,8 +221,8 @@ class Frontier:
             doubtful: URLs at most from servers that did not answer in time, or have not been asked yet.
         """
         found = self.leases.lease(limit, reports, doubtful)
-        if self.decisions:
-            self.decisions.leased(found.leases)
+        if decisions.are_logged():
+            decisions.log_leased(found.leases)
         return found
 
     def fetched(self, reports: Sequence[Report]) -> None:

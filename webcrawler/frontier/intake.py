@@ -8,8 +8,7 @@ from threading import Lock
 from typing import Any
 
 from webcrawler import urls
-from webcrawler.frontier import wire
-from webcrawler.frontier.decisions import Decisions
+from webcrawler.frontier import decisions, wire
 from webcrawler.frontier.messages import Budgets, Done, Past
 from webcrawler.frontier.slots import Call, Partition, Slots
 from webcrawler.orderings import Ordering, Source
@@ -33,13 +32,11 @@ class Intake:
 
     Attributes:
         watched: servers with many URLs; path prefixes of their links are sent and counted.
-        decisions: is told what becomes of links.
     """
 
     def __init__(self, slots: Slots, ordering: Ordering, budgets: Budgets) -> None:
         self.budgets, self.ordering = budgets, ordering
         self.watched: set[str] = set()
-        self.decisions: Decisions | None = None
         self._slots = slots
         self._known: set[int] = set()
         self._connections = slots.connections  # that `_known` is from
@@ -96,13 +93,13 @@ class Intake:
         counts_all = 0 < self.budgets.prefix <= COUNTED_FROM
         is_watched = self.watched.__contains__
         found = wire.columns(links, self.ordering, lambda server: counts_all or is_watched(server), source)
-        return [*found, 1] if self.decisions else found
+        return [*found, 1] if decisions.are_logged() else found
 
     def _tell(self, told: Sequence[Any], page: str) -> None:
-        """Hand on what an answer says of each link, if it does."""
-        if told and self.decisions:
+        """Log what an answer says of each link, if it does."""
+        if told:
             added, refused = told[0]
-            self.decisions.taken_in(added, refused, page)
+            decisions.log_taken_in(added, refused, page)
 
     def complete(self, done: Sequence[Done]) -> list[int]:
         answers: list[int] = []

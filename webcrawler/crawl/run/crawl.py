@@ -36,7 +36,7 @@ from webcrawler.crawl.run.sitemaps import Sitemaps
 from webcrawler.crawl.run.stores import Stores
 from webcrawler.crawl.run.watch import Watch
 from webcrawler.errors import BadInput, BadUrl
-from webcrawler.frontier import Leased, Report
+from webcrawler.frontier import Leased, Report, decisions
 from webcrawler.job import Job, is_sitemap, seed_link
 from webcrawler.parsing import SITEMAP_BYTES
 from webcrawler.records import Entry, Lease
@@ -93,7 +93,8 @@ class Crawl(Worker):
         verifies = is_yes(settings["DOWNLOAD_VERIFY_CERTIFICATES"])  # Scrapy does not know a "yes"
         settings.set("DOWNLOAD_VERIFY_CERTIFICATES", verifies, priority="cmdline")
         # Below its level Scrapy makes a record of each request and response, and drops it in the handler.
-        logging.getLogger("scrapy").setLevel(settings["LOG_LEVEL"])
+        for log in (logging.getLogger("scrapy"), decisions.log):
+            log.setLevel(settings["LOG_LEVEL"])
         crawl = cls(crawler)
         connect = crawler.signals.connect
         connect(crawl._item_scraped, signals.item_scraped)

@@ -35,7 +35,7 @@ from webcrawler.crawl.run.demo import ADDRESSES, claim, serve_demo
 from webcrawler.crawl.run.lost import begin, refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.frontier import Again, Decisions, Frontier, Reports, maintenance, ordering
+from webcrawler.frontier import Again, Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, seed_link, sitemap_link
 from webcrawler.parsing import ParserPool
 from webcrawler.records import Link
@@ -136,7 +136,6 @@ class Stores:
         polite = read_politeness(settings, no_delay=self.demo is not None)
         mode = maintenance.mode_of(client, job.mode, job.frontier)
         self.frontier = join(opened, self.connection, settings, mode, polite, job.frontier)
-        self._log_decisions(opened, mode)
         if job.is_search:
             retry(lambda: maintenance.enter_search(client, job.frontier), revive)
         else:
@@ -173,12 +172,6 @@ class Stores:
     def new_frontier(self, opened: ExitStack) -> Frontier:
         """The same frontier for another thread, with connections of its own."""
         return self.frontier.on(new_client(opened, self.connection))
-
-    def _log_decisions(self, opened: ExitStack, mode: str) -> None:
-        if target := self._settings["DECISION_LOG"]:
-            decisions = Decisions(target, self._settings.getint("DECISION_LOG_MAX") * 2**20, mode)
-            opened.callback(decisions.close)
-            self.frontier.log_to(decisions)
 
     def _await_agents(self, until: float) -> None:
         """Agents begin together, so that each domain has its home from its first page on."""
