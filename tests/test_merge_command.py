@@ -18,11 +18,9 @@ from test_rebuild_command import WITH_INDEX
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_crawl
 from webcrawler.connection import connect
-from webcrawler.folders import MergedView
 from webcrawler.linkgraph.stored import load
 from webcrawler.scope import Scope, change, read
 from webcrawler.search import Searcher
-from webcrawler.web.cached.page import archived
 
 PAGES = 14
 WORDS = ("page", "wombat", "to 3", "to twin")
@@ -83,17 +81,6 @@ def test_two_folders_of_one_crawl_are_merged_to_what_one_folder_would_have(
     assert said(tmp_path / "into") == said(crawls.whole)
     assert told["documents"] == PAGES + 10 and told["duplicates"] == 8
     assert all(said(half)["duplicates"] < 8 for half in crawls.halves)
-
-
-@pytest.mark.slow
-def test_two_folders_of_one_crawl_are_searched_as_one_folder(crawls: Crawls, tmp_path: Path) -> None:
-    view = MergedView.find(list(map(str, crawls.halves)), str(tmp_path))
-    view.bring_up_to_date(lambda step, done, total: None)
-
-    assert said(view.folder) == said(crawls.whole)
-    with closing(Catalog(view.folder / "catalog.sqlite", readonly=True)) as catalog:
-        documents = catalog.documents(list(dict(catalog.urls.all()))).values()
-    assert {archived(view.folder, one.number).url for one in documents} == {one.url for one in documents}
 
 
 @pytest.mark.slow
