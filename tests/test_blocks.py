@@ -96,20 +96,6 @@ def test_a_sample_of_the_pages_tells_the_same_in_any_order(tmp_path: Path) -> No
         assert (known.pages, len(known.digests)) == (SAMPLED, 5)
 
 
-def test_a_catalog_made_of_others_knows_what_repeats(tmp_path: Path) -> None:
-    pages = [page(number, MENU) for number in range(SAMPLED + 16)]
-    whole = written(tmp_path / "whole", pages)
-    parts = [written(tmp_path / name, some) for name, some in (("a", pages[::2]), ("b", pages[1::2]))]
-    merged = Catalog(tmp_path / "merged.sqlite")
-
-    for part in parts:
-        merged.copy(part.source.said([one.fetch.lease.id for one in pages], "part"))
-
-    assert merged.blocks.repeats("http://a.test") == whole.blocks.repeats("http://a.test")
-    for catalog in (whole, merged, *parts):
-        catalog.close()
-
-
 def test_a_document_that_leaves_takes_its_blocks_along(tmp_path: Path) -> None:
     with closing(written(tmp_path, [page(number, MENU) for number in range(4)])) as catalog:
         catalog.discard([1])

@@ -156,7 +156,7 @@ def test_a_command_asked_for_wrongly(run: Run, arguments: tuple[str, ...], line:
     assert_told_off(run(*arguments), line)
 
 
-NEWER = "was made by a newer version of this program"
+OTHER = "is of another version of this program"
 
 
 @pytest.mark.parametrize(
@@ -170,13 +170,13 @@ NEWER = "was made by a newer version of this program"
         "reindex",
     ],
 )
-def test_a_catalog_of_a_newer_version(run: Run, tmp_path: Path, arguments: str) -> None:
+def test_a_catalog_of_another_version(run: Run, tmp_path: Path, arguments: str) -> None:
     (tmp_path / "crawl").mkdir()
     Catalog(tmp_path / "crawl/catalog.sqlite").close()
     with closing(sqlite3.connect(tmp_path / "crawl/catalog.sqlite")) as db:
         db.execute("PRAGMA user_version = 999")
 
-    assert_told_off(run(*arguments.split(), folder=tmp_path / "crawl"), NEWER)
+    assert_told_off(run(*arguments.split(), folder=tmp_path / "crawl"), OTHER)
 
 
 def test_a_catalog_that_another_process_does_not_let_go(

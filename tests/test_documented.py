@@ -32,7 +32,6 @@ ELSEWHERE = {  # pages and commands that are not typed here, and why
     r"make (crawl|serve|test|test-all) ": "test_make.py crawls in a clone, and reads what the others run",
     r"(PYTHONPATH=bench/\S+ |(\.venv/bin/)?python bench/)": "hours: studies; tests/faults is a short one",
     r"pytest tests/zoo": "CI runs it",
-    r"\.ci/run ": "it is what runs this",
     r"useradd |su - |systemd|systemctl |ln -s |nginx |curl -H 'Host": "a server of one's own, and root",
     r"export REDIS_URL=\"rediss:": "test_connection.py has a Redis with TLS",
     r"export FRONTIER_PARTITIONS=64": "test_cluster.py has a cluster",

@@ -341,23 +341,6 @@ def test_an_index_of_another_catalog_does_not_answer_and_is_made_anew(
     assert set(found(indexed, "cooking yeast")) == {page.url for page in others} & {COOK, TWIN, SAME}
 
 
-def test_an_index_of_tantivys_says_what_to_do_and_is_made_anew(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    write(tmp_path, *PAGES)
-    for view in ("index", "anchors"):
-        (tmp_path / view).mkdir()
-        (tmp_path / view / "meta.json").write_text('{"segments": []}')
-    with pytest.raises(Unavailable, match=r"made by tantivy.*`scrapy reindex`"):
-        ask(searching(tmp_path), "steam")
-
-    with caplog.at_level(logging.WARNING):
-        follow(tmp_path)
-
-    assert [record.message.count("made by tantivy") for record in caplog.records] == [1, 1]
-    assert set(found(tmp_path, "steam zebra")) == {COOK, NEVER}
-
-
 @pytest.mark.parametrize("failpoint", ["index.read", "index.applied", "anchors.read"])
 def test_a_killed_follower_is_followed_by_one_that_ends_the_work(tmp_path: Path, failpoint: str) -> None:
     write(tmp_path, *PAGES)

@@ -105,8 +105,8 @@ def test_a_folder_without_documents_judges_urls_and_their_copies(judge: Judge, t
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "name one folder, or `feedback`, or `clicks`"),
-        (["one", "two"], "name one folder, or `feedback`, or `clicks`"),
+        ([], "name one folder, or `feedback`"),
+        (["one", "two"], "name one folder, or `feedback`"),
         (["nowhere"], "cannot read nowhere/queries.tsv: No such file"),
         (["nowhere", "--rankings", "best"], "no ranking is called 'best': choose from"),
         (["nowhere", "--rankings", ","], "--rankings needs at least one item"),

@@ -14,6 +14,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
+from prometheus_client import Gauge
 from waiting import until
 
 from webcrawler import metrics
@@ -33,6 +34,14 @@ def kept(crawl_dir: Path, *fetches: str) -> None:
     with metrics.kept(crawl_dir):
         for outcome in fetches:
             metrics.fetches.labels(outcome).inc()
+
+
+@pytest.fixture(autouse=True)
+def unset() -> None:
+    """Nothing is known of this process, in which crawls of other tests have been."""
+    for figure in vars(metrics).values():
+        if isinstance(figure, Gauge):
+            figure.set(nan)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ class Reindex(Command):
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        self.catalog().close()  # says what is wrong with it before anything begins
         with self.interruptible(lambda: "what was not finished is left as it was"):
             with progress_bars() as progress:
                 print(f"rebuilding the index in {printable(str(self.crawl_dir))} …", file=sys.stderr)
