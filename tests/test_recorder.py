@@ -41,6 +41,7 @@ def unset() -> None:
     """Nothing is known of this process, in which crawls of other tests have been."""
     for figure in vars(metrics).values():
         if isinstance(figure, Gauge):
+            vars(figure).pop("_child_samples", None)  # what `set_function` has left
             figure.set(nan)
 
 
