@@ -18,7 +18,6 @@ LIBRARIES = {
         "httptools",
         "limits",
         "nh3",
-        "prometheus_client",
         "python_multipart",
         "starlette",
         "uvicorn",

@@ -10,7 +10,6 @@ read yet, and leave a file for each process of each run, which must not be remov
 from __future__ import annotations
 
 import json
-import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -147,6 +146,8 @@ class _Keeper:
         counted = _samples("counter", "histogram")
         rows = [("", *key, value - self._written.get(key, 0.0)) for key, value in counted.items()]
         rows += [(self._process, *key, value) for key, value in gauges.items()]
+        import sqlite3  # not of the add-on, which counts in its memory only
+
         try:
             self._path.parent.mkdir(exist_ok=True)
             with closing(sqlite3.connect(self._path, timeout=1)) as db, db:
@@ -188,6 +189,8 @@ def _path(crawl_dir: Path) -> Path:
 
 def _rows(crawl_dir: Path, query: str, *values: float) -> list[tuple[Any, ...]]:
     """Empty where nothing was counted yet, and where it cannot be read."""
+    import sqlite3
+
     with suppress(sqlite3.Error):
         # May write: what a process has written half before it was killed is taken back first.
         uri = f"{_path(crawl_dir).as_uri()}?mode=rw"
