@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from environments import Installed, install
-from localweb import Answer, environment, page, sites
+from localweb import PROJECT, Answer, environment, page, sites
 
 pytestmark = pytest.mark.slow
 
@@ -85,7 +85,8 @@ def test_the_documentation_is_in_the_wheel_and_its_description_has_no_link_that_
 
     assert not re.findall(r"\]\((?!https://)", described)
     named = re.findall(r"\(`(docs/[^`#]+)", described)
-    assert len(named) > 20 and {f"webcrawler/{name}" for name in named} <= files
+    linked = re.findall(r"\]\((docs/[^)#]+\.md)", (PROJECT / "README.md").read_text("utf-8"))
+    assert named == linked and {f"webcrawler/{name}" for name in named} <= files
 
 
 def test_the_source_distribution_holds_what_the_wheel_does(dist: Path, wheel: Path) -> None:
