@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,6 +68,15 @@ def test_each_decision_of_a_crawl_is_a_line_at_debug(tmp_path: Path, site: Site,
     assert of["/film.mp4"] == [f"refused {site.url}/film.mp4: extension, on {site.url}/"]
     assert any(f"failed {site.url}/gone: not-found, status 404, " in one for one in said)
     assert any(f"failed {site.url}/secret/x: robots-disallowed, status 0, " in one for one in said)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("line", "level"), [("", "INFO"), ("log.setLevel('DEBUG'); ", "DEBUG")])
+def test_level_that_a_project_sets_before_it_is_kept(line: str, level: str) -> None:
+    code = f"import logging; log = logging.getLogger('webcrawler.decisions'); {line}"
+    code += "import webcrawler.addon, webcrawler.frontier; print(logging.getLevelName(log.level))"
+
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == f"{level}\n"
 
 
 # ---- of a frontier

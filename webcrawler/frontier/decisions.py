@@ -15,7 +15,8 @@ from webcrawler.records import Fetch, Lease
 BEHIND = 2**52  # as in _1_names.lua
 NAMED = {"retry": "tried again", "failed": "failed", "quarantined": "quarantined", "checked": "checked"}
 log = logging.getLogger("webcrawler.decisions")
-log.setLevel(logging.INFO)
+if log.level == logging.NOTSET:  # else a project's settings have set it
+    log.setLevel(logging.INFO)
 
 
 def are_logged() -> bool:
