@@ -24,7 +24,7 @@ from scrapy import cmdline
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.resolver import dnscache
 
-from webcrawler import settings
+from webcrawler import metrics, settings
 from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion, is_held
 
 PROJECT = Path(__file__).parents[1]
@@ -72,6 +72,7 @@ def _as_if_alone(variables: Mapping[str, object], project: Path, module: str) ->
     from webcrawler.commands import crawl
 
     dnscache.clear()  # another resolver of Scrapy's may have left something else in it
+    metrics.fetches.clear()  # outcomes of other crawls
     logs = [logging.getLogger(name) for name in (None, "scrapy", "twisted")]
     before = [(log.handlers[:], log.level) for log in logs]
     with pytest.MonkeyPatch.context() as patch:

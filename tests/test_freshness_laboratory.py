@@ -27,7 +27,7 @@ def world(*changes: tuple[float, int], pages: int = 2, days: float = 9, **more: 
     """Pages of one server, equally important, that change when it is said."""
     times, changed = np.array(changes, float).reshape(-1, 2).T
     none = np.zeros(1, bool)
-    given = {"dated": none, "sitemaps": none.astype(int), "noisy": none, **more}
+    given = {"sitemaps": none.astype(int), "noisy": none, **more}
     return World(
         name="by hand",
         seed=0,
@@ -59,14 +59,13 @@ def test_page_counts_as_current_until_the_moment_it_changes() -> None:
     assert collection.stale_since[0] == 1.25
 
 
-def test_fetched_page_is_current_and_tells_whether_and_when_it_changed() -> None:
-    collection = Collection(world((1.0, 0), (1.5, 0), dated=np.array([True])))
+def test_fetched_page_is_current_and_tells_whether_it_changed() -> None:
+    collection = Collection(world((1.0, 0), (1.5, 0)))
     collection.advance(2.0)
 
-    changed, modified = collection.fetch(np.array([0, 1]))
+    changed = collection.fetch(np.array([0, 1]))
 
     assert changed.tolist() == [True, False]
-    assert modified[0] == 1.5 and np.isnan(modified[1])
     assert collection.fresh.all()
 
 
@@ -162,12 +161,11 @@ def test_digest_of_text_is_better_than_of_bytes_where_pages_change_cosmetically(
 
 
 def test_synthetic_world_is_as_asked() -> None:
-    made = synthetic("synthetic?pages=30000&servers=100&days=50&every=10&static=0.4&biggest=0.3&dated=0.5", 3)
+    made = synthetic("synthetic?pages=30000&servers=100&days=50&every=10&static=0.4&biggest=0.3", 3)
 
     assert len(made.servers) == 30_000
     assert np.mean(made.rates == 0) == pytest.approx(0.4, abs=0.02)
     assert np.mean(made.servers == 0) == pytest.approx(0.3, abs=0.02)
-    assert np.mean(made.dated) == pytest.approx(0.5, abs=0.15)
     assert np.all(np.diff(made.times) >= 0) and made.times[-1] < 50
     seen = np.bincount(made.pages, minlength=30_000)
     assert seen.sum() == pytest.approx((made.rates * 50).sum(), rel=0.02)

@@ -144,9 +144,7 @@ class _Keeper:
 
     def _write(self, gauges: Samples) -> None:
         counted = _samples("counter", "histogram")
-        news = {key: value - self._written.get(key, 0.0) for key, value in counted.items()}
-        # An outcome has a row once there was one: of nothing else, zero says that it is counted.
-        rows = [("", *key, new) for key, new in news.items() if new or "outcome" not in key[2]]
+        rows = [("", *key, value - self._written.get(key, 0.0)) for key, value in counted.items()]
         rows += [(self._process, *key, value) for key, value in gauges.items()]
         import sqlite3  # not of the add-on, which counts in its memory only
 

@@ -127,7 +127,7 @@ class Frontier:
 
     @property
     def identity(self) -> str:
-        """The FRONTIER_IDENTITY that it was made with; "canonical" where it is older than that setting."""
+        """The FRONTIER_IDENTITY that it was made with; our own crawls claim none: "canonical"."""
         return self.slots.stored("identity") or "canonical"
 
     def identify_by(self, identity: str) -> None:

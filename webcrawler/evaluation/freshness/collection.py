@@ -36,18 +36,17 @@ class Collection:
         self._at, self.now = end, now
         return current
 
-    def fetch(self, pages: Ints) -> tuple[Bools, Floats]:
-        """Fetch pages. Returns whether each seems to have changed, and its Last-Modified, NaN without one."""
+    def fetch(self, pages: Ints) -> Bools:
+        """Fetch pages. Returns whether each seems to have changed."""
         servers = self._world.servers[pages]
         changed = ~self.fresh[pages]
         self.fresh[pages] = True
         self._checked[pages] = self.now
-        dated = self._world.dated[servers] & (self._changed[pages] >= 0)
-        return changed | self._world.noisy[servers], np.where(dated, self._changed[pages], np.nan)
+        return changed | self._world.noisy[servers]
 
     def sitemaps(self, servers: Ints) -> tuple[Ints, Bools]:
         """Fetch sitemaps. Returns the pages in them, and whether each is dated after its last check."""
-        asked = np.zeros(len(self._world.dated), bool)
+        asked = np.zeros(len(self._world.noisy), bool)
         asked[servers] = True
         pages = np.flatnonzero(asked[self._world.servers])
         kinds = self._world.sitemaps[self._world.servers[pages]]

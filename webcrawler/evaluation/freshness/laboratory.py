@@ -55,7 +55,7 @@ def run(world: World, name: str, budget: float) -> Run:
     policy, collection, measures = POLICIES[name](world, budget), Collection(world), _Measures(world)
     step = _step(world)
     a_step = budget * len(world.servers) * step
-    left, of_servers = 0.0, np.zeros(len(world.dated))
+    left, of_servers = 0.0, np.zeros(len(world.noisy))
     for now in np.arange(step, world.days, step).tolist():
         current = collection.advance(now)
         if now > world.days * (1 - MEASURED):
@@ -66,8 +66,8 @@ def run(world: World, name: str, budget: float) -> Run:
         pages = policy.choose(now, max(0, int(left)), of_servers.astype(np.int64) if world.cap else None)
         left -= len(pages)
         of_servers -= np.bincount(world.servers[pages], minlength=len(of_servers))
-        changed, modified = collection.fetch(pages)
-        policy.see(pages, now, changed, modified)
+        changed = collection.fetch(pages)
+        policy.see(pages, now, changed)
         measures.fetched(pages, changed)
     return measures.run(name, budget, policy, time.monotonic() - started)
 

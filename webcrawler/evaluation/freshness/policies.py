@@ -20,7 +20,7 @@ class Policy(Protocol):
 
     def choose(self, now: float, number: int, caps: Ints | None) -> Ints: ...
 
-    def see(self, pages: Ints, now: float, changed: Bools, modified: Floats) -> None: ...
+    def see(self, pages: Ints, now: float, changed: Bools) -> None: ...
 
 
 class Scheduled:
@@ -38,7 +38,7 @@ class Scheduled:
     def choose(self, now: float, number: int, caps: Ints | None) -> Ints:
         return self.schedule.choose(now, number, caps)
 
-    def see(self, pages: Ints, now: float, changed: Bools, modified: Floats) -> None:
+    def see(self, pages: Ints, now: float, changed: Bools) -> None:
         self.schedule.see(pages, np.full(len(pages), now), changed.astype(np.int8))
         self._learnt += len(pages)
         if self._learnt * 100 >= len(self.schedule):
@@ -59,7 +59,7 @@ class Scored:
     def choose(self, now: float, number: int, caps: Ints | None) -> Ints:
         return refresh.choose(self.scores(now, now - self.checked), number, self.world.servers, caps)
 
-    def see(self, pages: Ints, now: float, changed: Bools, modified: Floats) -> None:
+    def see(self, pages: Ints, now: float, changed: Bools) -> None:
         self.checked[pages] = now
 
 
@@ -111,8 +111,8 @@ class Interval(Scored):
     def scores(self, now: float, days: Floats) -> Floats:
         return np.maximum(now - self.due, NOT_DUE)
 
-    def see(self, pages: Ints, now: float, changed: Bools, modified: Floats) -> None:
-        super().see(pages, now, changed, modified)
+    def see(self, pages: Ints, now: float, changed: Bools) -> None:
+        super().see(pages, now, changed)
         factor = np.where(changed, self.shorter, self.longer)
         self.interval[pages] = np.clip(self.interval[pages] * factor, self.least, self.most)
         self.due[pages] = now + self.interval[pages]
@@ -134,8 +134,8 @@ class Nutch(Interval):
         super().__init__(world, budget, tuned)
         self.modified = np.zeros(len(world.servers))
 
-    def see(self, pages: Ints, now: float, changed: Bools, modified: Floats) -> None:
-        super().see(pages, now, changed, modified)
+    def see(self, pages: Ints, now: float, changed: Bools) -> None:
+        super().see(pages, now, changed)
         self.modified[pages[changed]] = now
         since = now - self.modified[pages]
         self.interval[pages] = np.clip(np.maximum(self.interval[pages], since), self.least, self.most)
@@ -161,9 +161,9 @@ class Harmonic(Scored):
             self._rates = self._solved()
         return self._rates * days
 
-    def see(self, pages: Ints, now: float, changed: Bools, modified: Floats) -> None:
-        super().see(pages, now, changed, modified)
-        self._scheduled.see(pages, now, changed, modified)
+    def see(self, pages: Ints, now: float, changed: Bools) -> None:
+        super().see(pages, now, changed)
+        self._scheduled.see(pages, now, changed)
 
     def _solved(self) -> Floats:
         beliefs = self._scheduled.schedule.beliefs

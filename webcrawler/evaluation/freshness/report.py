@@ -34,7 +34,7 @@ def summary(worlds: Sequence[World]) -> str:
     pages, changes = len(world.servers), fmean(len(world.times) for world in worlds)
     seeds = ", ".join(str(world.seed) for world in worlds)
     return (
-        f"{world.name}: {pages:,} pages of {len(world.dated):,} servers, {changes:,.0f} changes in "
+        f"{world.name}: {pages:,} pages of {len(world.noisy):,} servers, {changes:,.0f} changes in "
         f"{world.days:,.0f} days; seeds {seeds}. Measured: the last third of the time."
     )
 

@@ -70,7 +70,6 @@ def window(pages: Sequence[Page], years: tuple[int, int], name: str) -> World:
         rates=counts / (end - start),
         times=times[order],
         pages=changed[order],
-        dated=none > 0,
         sitemaps=none,
         noisy=none > 0,
     )

@@ -32,7 +32,6 @@ class World:
     Attributes:
         servers, weights, rates: by page; rates are the true ones, changes a day.
         times, pages: when something changed, ascending, in days from 0 on, and which page.
-        dated: by server, whether Last-Modified tells when a page changed.
         sitemaps: by server, what its `lastmod` is worth.
         noisy: by server, whether a page looks changed at each fetch.
         cap: the share of the fetches that one server can take; 0: any.
@@ -46,7 +45,6 @@ class World:
     rates: Floats
     times: Floats
     pages: Ints
-    dated: Bools
     sitemaps: Ints
     noisy: Bools
     cap: float = 0.0
@@ -60,8 +58,7 @@ OPTIONS = {  # of a synthetic world: default, least, most
     "every": (60, 0.01, 10**6),  # days between two changes of the middle page, of those that change
     "static": (0.25, 0, 1),  # share of the pages that never change
     "flat": (0, 0, 1),  # 1: all pages are equally important
-    "dated": (0, 0, 1),  # shares of the servers
-    "honest": (0, 0, 1),
+    "honest": (0, 0, 1),  # shares of the servers
     "now": (0, 0, 1),
     "never": (0, 0, 1),
     "cosmetic": (0, 0, 1),
@@ -110,6 +107,7 @@ def synthetic(source: str, seed: int) -> World:
     times = random.random(len(changed)) * asked["days"]
     order = np.argsort(times)
     noisy = random.random(number) < asked["cosmetic"]
+    random.random(number)  # once who dates its pages: the worlds stay those of the figures
     kinds = [asked["honest"], asked["now"], asked["never"]]
     return World(
         name=source,
@@ -120,7 +118,6 @@ def synthetic(source: str, seed: int) -> World:
         rates=rates,
         times=times[order],
         pages=changed[order],
-        dated=(random.random(number) < asked["dated"]) & ~noisy,
         sitemaps=random.choice(4, number, p=[max(0.0, 1 - sum(kinds)), *kinds]),
         noisy=noisy & bool(asked["bytes"]),
         cap=asked["cap"],
