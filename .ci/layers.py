@@ -47,7 +47,7 @@ BROWSER = files("about", "live_in_browser", "query_log_in_browser", "search_box"
 # What these do depends on when processes begin, are stopped and end.
 PROCESSES = files(
     *("agents", "connection", "follower", "parserpool", "purge", "ranker", "search_first", "serve_command"),
-    *("side_by_side", "sitemaps", "stopped_writer", "stored_ranks", "vocabulary_companion"),
+    *("side_by_side", "sitemaps", "stopped_writer", "stored_ranks", "views"),
 )
 
 

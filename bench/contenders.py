@@ -191,6 +191,6 @@ def catch_up(crawl_dir: Path) -> float:
             sys.exit(f"bench: the index has not caught up within {CATCH_UP_SECONDS:.0f} s")
         time.sleep(0.05)
     seconds = time.perf_counter() - started
-    with (crawl_dir / "index.lock").open("a") as lock:
+    with (crawl_dir / "views.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # it tidies up before it ends; the next run shall have the machine
     return seconds

@@ -19,7 +19,7 @@ from processes import measure
 from serving import ROOT
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER, RANKER, VOCABULARY
+from webcrawler.background import Views
 from webcrawler.evaluation.focused import RelevanceRules, Run, Topic, mode_of
 from webcrawler.records import Text
 
@@ -143,17 +143,16 @@ def _crawl(lab: Lab, words: Sequence[str], folder: Path) -> float:
     done = measure([sys.executable, "-m", "scrapy", "crawl", *words], environment, ROOT, log)
     if done.status:
         sys.exit(f"bench: {' '.join(words)} ended with {done.status}:\n{log.read_text()[-3000:]}")
-    _end_companions(folder / "crawl")
+    _end_views(folder / "crawl")
     return done.wall_seconds
 
 
-def _end_companions(crawl_dir: Path) -> None:
-    """Not gently: what they made is thrown away, and on a busy machine they would take minutes to end."""
-    for companion in (FOLLOWER, RANKER, VOCABULARY):
-        while (lock := companion.lock(crawl_dir)) is None:
-            with suppress(ValueError, OSError):  # it has just taken the lock, or just ended
-                process = int((crawl_dir / f"{companion.name}.lock").read_text())
-                if str(crawl_dir).encode() in Path(f"/proc/{process}/cmdline").read_bytes():
-                    os.kill(process, signal.SIGKILL)
-            time.sleep(0.05)
-        lock.close()
+def _end_views(crawl_dir: Path) -> None:
+    """Not gently: what was made is thrown away, and on a busy machine its end would take minutes."""
+    while (lock := Views(crawl_dir).lock()) is None:
+        with suppress(ValueError, OSError):  # it has just taken the lock, or just ended
+            process = int((crawl_dir / "views.lock").read_text())
+            if str(crawl_dir).encode() in Path(f"/proc/{process}/cmdline").read_bytes():
+                os.kill(process, signal.SIGKILL)
+        time.sleep(0.05)
+    lock.close()

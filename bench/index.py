@@ -13,6 +13,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from rich.console import Console
@@ -112,7 +113,7 @@ def _measure(run: Callable[[], None]) -> float:
 
 
 def _follow(folder: Path) -> None:
-    with Follower(folder) as follower:
+    with closing(Follower(folder)) as follower:
         while follower.step():
             pass
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore, record_at
-from webcrawler.background import RANKER, VOCABULARY
 from webcrawler.evaluation.focused import Recording, sample
 from webcrawler.index import follower
 from webcrawler.parsing import index_text, parse
@@ -38,12 +37,10 @@ def make(whole: Path, folder: Path, documents: int, seed: int) -> None:
                 _write(catalog, pages, entries)
         _write(catalog, pages, entries)
     follower.wait_until_caught_up(folder)
-    for companion in (RANKER, VOCABULARY):  # they end when all is done, as no crawl is alive
-        done = subprocess.run(
-            [sys.executable, "-m", companion.module, folder], input=b"", capture_output=True
-        )
+    for module in ("webcrawler.views",):  # it ends when all is done, as no crawl is alive
+        done = subprocess.run([sys.executable, "-m", module, folder], input=b"", capture_output=True)
         if done.returncode:
-            sys.exit(f"bench: {companion.module} failed:\n{done.stderr.decode()[-2000:]}")
+            sys.exit(f"bench: {module} failed:\n{done.stderr.decode()[-2000:]}")
 
 
 def _write(catalog: Catalog, pages: PageStore, entries: list[Entry]) -> None:

@@ -34,7 +34,7 @@ from rich.console import Console
 from rich.table import Table
 
 from webcrawler import clock
-from webcrawler.background import FOLLOWER
+from webcrawler.background import Views
 from webcrawler.search import Searcher
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -93,7 +93,7 @@ class Other:
         self._thread.join()
 
     def wait_for_the_follower(self) -> None:
-        while (lock := FOLLOWER.lock(self._folder)) is None:
+        while (lock := Views(self._folder).lock()) is None:
             time.sleep(0.1)
         lock.close()
         time.sleep(2 * ASKED_EVERY_SECONDS)

@@ -29,6 +29,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -109,7 +110,7 @@ def _collect(source: Path, folder: Path, n: int, chance: random.Random) -> None:
 
 
 def _follow(folder: Path) -> None:
-    with Follower(folder) as follower:
+    with closing(Follower(folder)) as follower:
         follower.catch_up()
         follower.optimize()
 

@@ -12,7 +12,5 @@ from webcrawler.records import Entry
 class FullTextPipeline(PagePipeline):
     """Without it the index stays empty; noindex pages are left out."""
 
-    feeds = "index"
-
     def add(self, entry: Entry, item: CrawledPage) -> Entry:
         return entry if item.page.noindex else replace(entry, text=item.index_text)

@@ -12,8 +12,6 @@ from webcrawler.records import Entry
 class LinkGraphPipeline(PagePipeline):
     """Every outlink is recorded; those refused, nofollow, or out of the job's bounds are not followed."""
 
-    feeds = "link graph"
-
     def add(self, entry: Entry, item: CrawledPage) -> Entry:
         links = self._crawl.rules.apply_to_all(item.page.links)
         if item.page.nofollow:

@@ -57,10 +57,6 @@ class RealtimeSpider(IndexSpider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Goes on as long as the search does; the links that it finds go straight into the frontier."""
-        from twisted.internet import reactor  # importing it installs it: not before the crawl runs
-
-        # A second Ctrl-C: the thread of the search is waited for at the end of the process.
-        reactor.addSystemEventTrigger("before", "shutdown", self._search.stop_waiting)  # type: ignore[arg-type]
         await self._driver.run(Crawl.of(self.crawler))
         async for request in super().start():
             yield request

@@ -1,7 +1,7 @@
-"""Our commands in the test's own process, with the stores, parsers and companions that they have elsewhere.
+"""Our commands in the test's own process, with the stores, parsers and views that they have elsewhere.
 
 A crawl here takes .13 s of processor time. In a process of its own it takes 1.25 s, most of it to start
-Python and import Scrapy. Companions are threads that do what their processes would; they have ended when a
+Python and import Scrapy. Views are a thread that does what their process would; it has ended when a
 command has.
 """
 
@@ -24,8 +24,8 @@ from scrapy import cmdline
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.resolver import dnscache
 
-from webcrawler import metrics, settings
-from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion, is_held
+from webcrawler import background, metrics, settings
+from webcrawler.background import Views, is_held
 
 PROJECT = Path(__file__).parents[1]
 
@@ -46,7 +46,7 @@ def command(
     module: str = "webcrawler.settings",
     **given: object,
 ) -> Answered:
-    """`scrapy ARGUMENTS` on this data folder, to its end; a crawl to that of its companions.
+    """`scrapy ARGUMENTS` on this data folder, to its end; a crawl to that of its views.
 
     Args:
         variables: of the environment.
@@ -57,7 +57,7 @@ def command(
     out, err = io.StringIO(), io.StringIO()
     # What other commands start beside a crawl that goes on has to outlive them, and may be told to end.
     outlives = arguments[0] != "crawl" and is_held(folder / "crawls.lock")
-    beside = nullcontext() if outlives else _companions()
+    beside = nullcontext() if outlives else _views_in_threads()
     with _as_if_alone(variables, project, module), redirect_stdout(out), redirect_stderr(err), beside:
         try:
             cmdline.execute(["scrapy", *arguments, *options])
@@ -139,11 +139,11 @@ def _reactor(made: list[Any] = []) -> Any:  # noqa: B006  (made once)
 
 
 class _Beside(threading.Thread):
-    """A companion at work, as its process would be known to who starts it."""
+    """Views at work, as their process would be known to who starts it."""
 
-    def __init__(self, companion: Companion, crawl_dir: Path, stdin: bytes) -> None:
-        super().__init__(name=companion.name)
-        self.place = companion, crawl_dir
+    def __init__(self, crawl_dir: Path, stdin: bytes) -> None:
+        super().__init__(name="views")
+        self.crawl_dir = crawl_dir
         self.stopped = threading.Event()
         self.returncode = 1
         self.error: BaseException | None = None
@@ -151,29 +151,14 @@ class _Beside(threading.Thread):
         self.start()
 
     def run(self) -> None:
+        """What `main` does, without the priority and the signals of a process."""
+        from webcrawler.views import derive
+
         try:
-            self._work()
+            derive(self.crawl_dir, self._settings, self.stopped.is_set)
             self.returncode = 0
         except BaseException as error:
             self.error = error
-
-    def _work(self) -> None:
-        """What `main` of its module does, without the priority and the signals of a process."""
-        from webcrawler.index.follower import follow
-        from webcrawler.linkgraph.ranker import rank
-        from webcrawler.refresh.refresher import refresh
-        from webcrawler.search.vocabulary.builder import keep_vocabulary
-
-        companion, folder = self.place
-        if companion == FOLLOWER:
-            follow(folder, self.stopped.is_set)
-        elif companion == RANKER:
-            rank(folder, self._settings, self.stopped.is_set)
-        elif companion == REFRESHER:
-            refresh(folder, self._settings, self.stopped.is_set)
-        else:
-            assert companion == VOCABULARY
-            keep_vocabulary(folder)
 
     def poll(self) -> int | None:
         return None if self.is_alive() else self.returncode
@@ -184,31 +169,35 @@ class _Beside(threading.Thread):
 
 
 @contextmanager
-def _companions() -> Iterator[None]:
-    """Companions that are started become threads, which have ended when the block has."""
+def _views_in_threads() -> Iterator[None]:
+    """Views that are started become threads, which have ended when the block has."""
     started: list[_Beside] = []
 
-    def start(self: Companion, crawl_dir: Path, stdin: bytes, lock: IO[str]) -> _Beside:
+    def start(self: Views, stdin: bytes, lock: IO[str]) -> _Beside:
         lock.close()  # the thread takes its own
-        started.append(_Beside(self, crawl_dir, stdin))
+        started.append(_Beside(self.crawl_dir, stdin))
         return started[-1]
 
-    def take_over(self: Companion, crawl_dir: Path) -> IO[str]:
+    def take_over(self: Views) -> IO[str]:
         for thread in started:  # a signal would end the tests
-            if thread.place == (self, crawl_dir):
+            if thread.crawl_dir == self.crawl_dir:
                 thread.stopped.set()
                 thread.join()
-        return of_processes(self, crawl_dir)
+        return of_processes(self)
 
-    of_processes = Companion.take_over
+    def is_ours(record: logging.LogRecord) -> bool:  # a process of its own would write to views.log
+        return record.threadName != "views"
+
+    of_processes = Views.take_over
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Companion, "_start", start)
-        patch.setattr(Companion, "take_over", take_over)
+        patch.setattr(background.logger, "filters", [is_ours])
+        patch.setattr(Views, "_start", start)
+        patch.setattr(Views, "take_over", take_over)
         try:
             yield
         finally:
-            for thread in started:  # one may start another, which is in the list before it has ended
+            for thread in started:
                 thread.join()
         for thread in started:
             if thread.error:
-                raise AssertionError(f"the companion {thread.name} failed") from thread.error
+                raise AssertionError("the views failed") from thread.error

@@ -31,5 +31,5 @@ def publish(crawl_dir: Path, entries: Iterable[Entry]) -> None:
     with closing(Catalog(crawl_dir / "catalog.sqlite")) as catalog:
         catalog.write([(one, None) for one in entries])
         store(crawl_dir / "vocabulary", build(catalog, until=1_000_000), 1, catalog.identity)
-    with Follower(crawl_dir) as follower:
+    with closing(Follower(crawl_dir)) as follower:
         follower.catch_up()

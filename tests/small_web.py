@@ -40,7 +40,7 @@ def make_crawl(folder: Path, pages: Iterable[Page]) -> None:
     with closing(Catalog(folder / "catalog.sqlite")) as catalog:
         for some in (documents[::2], documents[1::2]):
             catalog.write([(_entry(page), None) for page in some])
-            with Follower(folder) as follower:
+            with closing(Follower(folder)) as follower:
                 follower.catch_up()
 
 

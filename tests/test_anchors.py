@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,7 +55,7 @@ class Crawl:
         self.catalog.write([(entry, None) for entry in entries])
 
     def follow(self) -> None:
-        with Follower(self.folder) as following:
+        with closing(Follower(self.folder)) as following:
             following.catch_up()
 
     def index(self, *entries: Entry) -> None:
@@ -304,14 +305,14 @@ def test_a_killed_follower_loses_and_doubles_nothing(crawl: Crawl, name: str, pa
     for number in range(12):
         crawl.write(page(f"http://s{number}.example/", *(link(f"{B}/{i}", f"cell{i}") for i in range(8))))
     code = (
-        "import sys; from pathlib import Path; from webcrawler.index import changes, follower;"
-        "changes.ANCHOR_PAGES = 4; sys.exit(follower.main(sys.argv[1:]))"
+        "import sys; from webcrawler import views; from webcrawler.index import changes;"
+        "changes.ANCHOR_PAGES = 4; sys.exit(views.main(sys.argv[1:]))"
     )
-    run = [sys.executable, "-c", code, str(crawl.folder), "--once"]
+    run = [sys.executable, "-c", code, str(crawl.folder)]
 
     armed = os.environ | failpoints.environment(f"{name}:kill:{passing}")
-    killed = subprocess.run(run, env=armed, check=False)
-    again = subprocess.run(run, check=False)
+    killed = subprocess.run(run, env=armed, stdin=subprocess.DEVNULL, check=False)
+    again = subprocess.run(run, stdin=subprocess.DEVNULL, check=False)
 
     assert (killed.returncode, again.returncode) == (-9, 0)
     assert [crawl.called(f"cell{i}") for i in range(8)] == [{f"{B}/{i}": 4} for i in range(8)]
@@ -333,7 +334,7 @@ def test_damaged_anchors_are_made_anew_and_the_index_stays(crawl: Crawl) -> None
 
 def test_reindex_builds_the_anchors_anew_too(crawl: Crawl) -> None:
     crawl.index(page(f"{A}/", link(f"{B}/", "cell")))
-    with Follower(crawl.folder) as following:
+    with closing(Follower(crawl.folder)) as following:
         lost = Anchored(99, f"{C}/", C, (("lost", 1),))
         following._engine.commit_anchors([], [lost], crawl.catalog.last_seq())
 

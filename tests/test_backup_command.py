@@ -246,7 +246,7 @@ def test_all_is_in_it_that_cannot_be_made_again(tmp_path: Path) -> None:
     kept = ("scope.json", "frontier.json", "demo.json", "feedback/qrels.txt", "feedback/key", "own.txt")
     kept += ("realtime/job.json",)
     left = ("index/x.seg", "anchors/x", "ranks/x", "vocabulary/x", "index.new/x", "refresh/x", "metrics/x")
-    left += ("rebuilt/x", "index.log", "index.lock")
+    left += ("rebuilt/x", "views.log", "views.lock")
     for name in (*kept, *left):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(name)

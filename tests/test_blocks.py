@@ -114,7 +114,7 @@ def found_in(folder: Path, field: str, term: str) -> list[int]:
 
 def test_repeated_blocks_are_found_around_the_content_only(tmp_path: Path) -> None:
     written(tmp_path, [page(number, MENU, FOOTER) for number in range(1, 6)]).close()
-    with Follower(tmp_path) as follower:
+    with closing(Follower(tmp_path)) as follower:
         follower.catch_up()
 
     assert found_in(tmp_path, "around", "copyright") == [1, 2, 3, 4, 5]
@@ -125,7 +125,7 @@ def test_repeated_blocks_are_found_around_the_content_only(tmp_path: Path) -> No
 def test_a_page_of_repeated_blocks_alone_is_main_content(tmp_path: Path) -> None:
     bare = entry(("http://a.test/bare", "", f"{MENU}\n{FOOTER}"))
     written(tmp_path, [*(page(number, MENU, FOOTER) for number in range(1, 6)), bare]).close()
-    with Follower(tmp_path) as follower:
+    with closing(Follower(tmp_path)) as follower:
         follower.catch_up()
 
     assert found_in(tmp_path, "body", "copyright") == [6]
@@ -134,7 +134,7 @@ def test_a_page_of_repeated_blocks_alone_is_main_content(tmp_path: Path) -> None
 def test_what_was_indexed_before_its_server_was_known_is_put_right_before_segments_are_merged(
     tmp_path: Path,
 ) -> None:
-    with closing(written(tmp_path, [])) as catalog, Follower(tmp_path) as follower:
+    with closing(written(tmp_path, [])) as catalog, closing(Follower(tmp_path)) as follower:
         for number in range(1, 7):
             catalog.write([(page(number, MENU, FOOTER), None)])
             follower.catch_up()

@@ -47,7 +47,7 @@ def write(folder: Path, *entries: Entry, job: str = "") -> None:
 
 
 def follow(folder: Path) -> None:
-    with Follower(folder) as follower:
+    with closing(Follower(folder)) as follower:
         follower.catch_up()
 
 

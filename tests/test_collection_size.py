@@ -13,9 +13,8 @@ from waiting import at_rest
 
 from webcrawler import settings
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import REFRESHER
+from webcrawler.background import VIEWS_NEED, Views
 from webcrawler.connection import connect, serialized
-from webcrawler.crawl.run.crawl import REFRESHER_NEEDS
 from webcrawler.frontier import Again, Frontier, ordering
 from webcrawler.index.follower import lag, wait_until_caught_up
 from webcrawler.linkgraph import stored
@@ -126,8 +125,8 @@ def test_what_is_too_much_after_the_last_page_of_a_crawl_leaves_the_collection_a
         frontier = Frontier(connection.client, ordering("fifo"))
         assert frontier.again([Again(site.url + members[-1], "done/document")]) == 1
 
-    told = {name: getattr(settings, name) for name in REFRESHER_NEEDS} | {"COLLECTION_MAX": 4}
-    REFRESHER.ensure_started(first.folder, serialized(told, others=REFRESHER_NEEDS))
+    told = {name: getattr(settings, name) for name in VIEWS_NEED} | {"COLLECTION_MAX": 4}
+    Views(first.folder).ensure_started(serialized(told, others=VIEWS_NEED))
     at_rest(first.folder)
 
     assert names(first, site) == {"/", *members[:3]}

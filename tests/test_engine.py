@@ -80,7 +80,7 @@ def write(crawl_dir: Path, *pages: Page, fetched: float = 1.0, status: int = 200
 
 
 def follow(crawl_dir: Path) -> None:
-    with Follower(crawl_dir) as following:
+    with closing(Follower(crawl_dir)) as following:
         following.catch_up()
 
 
@@ -267,7 +267,7 @@ def test_following_goes_on_where_it_ended(tmp_path: Path) -> None:
     follow(tmp_path)
     write(tmp_path, *PAGES[3:])
 
-    with Follower(tmp_path) as following:
+    with closing(Follower(tmp_path)) as following:
         assert following.applied > 0
         following.catch_up()
 
@@ -290,7 +290,7 @@ def test_a_generation_is_of_one_commit(tmp_path: Path) -> None:
 
 def test_a_commit_of_anchors_is_a_generation_too(tmp_path: Path) -> None:
     write(tmp_path, *PAGES)
-    with Follower(tmp_path) as following:
+    with closing(Follower(tmp_path)) as following:
         while following.step():
             pass
         search = searching(tmp_path)
@@ -344,9 +344,12 @@ def test_an_index_of_another_catalog_does_not_answer_and_is_made_anew(
 @pytest.mark.parametrize("failpoint", ["index.read", "index.applied", "anchors.read"])
 def test_a_killed_follower_is_followed_by_one_that_ends_the_work(tmp_path: Path, failpoint: str) -> None:
     write(tmp_path, *PAGES)
-    command = [sys.executable, "-m", "webcrawler.index.follower", str(tmp_path), "--once"]
+    command = [sys.executable, "-m", "webcrawler.views", str(tmp_path)]
     killed = subprocess.run(
-        command, env=os.environ | failpoints.environment(f"{failpoint}:kill"), check=False
+        command,
+        stdin=subprocess.DEVNULL,
+        env=os.environ | failpoints.environment(f"{failpoint}:kill"),
+        check=False,
     )
     assert killed.returncode == -signal.SIGKILL
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def found(tmp_path: Path) -> Searcher:
 
 def searcher(folder: Path, *entries: Entry) -> Searcher:
     crawled(folder, *entries)
-    with Follower(folder) as follower:
+    with closing(Follower(folder)) as follower:
         follower.catch_up()
     return Searcher(folder, deadline_seconds=60)
 

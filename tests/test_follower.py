@@ -1,6 +1,5 @@
 """The follower: the index holds what the catalog holds, whatever dies when."""
 
-import os
 import shutil
 import signal
 import sqlite3
@@ -10,7 +9,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -19,13 +17,15 @@ from whoosh.index import open_dir
 from whoosh.query import Phrase, Term
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER, hold_crawl, hold_search
+from webcrawler.background import hold_crawl
 from webcrawler.index import follower
 from webcrawler.index.changes import BATCH, Follower
+from webcrawler.index.follower import Following
 from webcrawler.index.whoosh.engine import WhooshEngine
 from webcrawler.index.whoosh.folder import applied_seq
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.urls import url_id
+from webcrawler.views import derive
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def write(catalog: Catalog, *entries: Entry) -> None:
 
 
 def follow(folder: Path) -> None:
-    with Follower(folder) as following:
+    with closing(Follower(folder)) as following:
         following.catch_up()
 
 
@@ -130,7 +130,7 @@ def test_following_again_from_the_start_changes_nothing(tmp_path: Path, catalog:
     follow(tmp_path)
     before = urls(tmp_path)
 
-    with Follower(tmp_path) as following:
+    with closing(Follower(tmp_path)) as following:
         following._engine.applied = 0
         assert following.step() > 0
 
@@ -140,7 +140,7 @@ def test_following_again_from_the_start_changes_nothing(tmp_path: Path, catalog:
 def test_a_commit_holds_at_most_500_changes(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, *(page(f"page{i}", "word") for i in range(BATCH + 7)))
 
-    with Follower(tmp_path) as following:
+    with closing(Follower(tmp_path)) as following:
         assert [following.step(), following.step(), following.step()] == [BATCH, 7, 0]
 
     assert len(urls(tmp_path)) == BATCH + 7
@@ -149,7 +149,7 @@ def test_a_commit_holds_at_most_500_changes(tmp_path: Path, catalog: Catalog) ->
 @pytest.mark.slow
 def test_many_small_commits_are_merged_without_losing_a_word(tmp_path: Path, catalog: Catalog) -> None:
     names = [f"page{i}" for i in range(40)]
-    with Follower(tmp_path) as following:
+    with closing(Follower(tmp_path)) as following:
         for name in names:
             write(catalog, page(name, f"{name} shared words stand here"))
             following.step()
@@ -212,9 +212,7 @@ def test_a_segment_that_a_power_loss_has_torn_is_made_anew(
     assert "rebuilt" in caplog.text
 
 
-def test_a_follower_told_to_follow_once_does_not_trust_a_damaged_index(
-    tmp_path: Path, catalog: Catalog
-) -> None:
+def test_who_waits_for_the_index_does_not_trust_a_damaged_one(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, *(page(f"page{i}", f"word word{i}") for i in range(20)))
     follow(tmp_path)
     (segment,) = (tmp_path / "index").glob("*.seg")
@@ -222,27 +220,27 @@ def test_a_follower_told_to_follow_once_does_not_trust_a_damaged_index(
     data[len(data) // 2] ^= 1
     segment.write_bytes(data)
 
-    assert follower_process(tmp_path, "--once").wait(240) == 0
+    follower.wait_until_caught_up(tmp_path)
 
     assert not segment.exists()
     assert found(tmp_path, "word") == sorted(f"page{i}" for i in range(20))
 
 
 def test_files_of_a_merge_that_was_killed_are_swept(tmp_path: Path, catalog: Catalog) -> None:
-    with Follower(tmp_path) as following:
+    with closing(Follower(tmp_path)) as following:
         for i in range(5):
             write(catalog, page(f"page{i}", f"word{i} word"))
             following.catch_up()
     index = tmp_path / "index"
     before = {path.name for path in index.iterdir()}
     kill = "lambda event, _: event == 'webcrawler.index.written' and os.kill(os.getpid(), 9)"
-    merge = f"import os, sys; sys.addaudithook({kill}); from webcrawler.index import follower; follower.main"
-    child = subprocess.run([sys.executable, "-c", f"{merge}([{str(tmp_path)!r}])"])
+    merge = f"import os, sys; sys.addaudithook({kill}); from webcrawler import views; views.main"
+    code = f"{merge}([{str(tmp_path)!r}])"
+    child = subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, check=False)
     assert child.returncode == -signal.SIGKILL
     assert {path.name for path in index.iterdir()} > before
 
-    with Follower(tmp_path):
-        pass
+    Follower(tmp_path).close()
 
     assert {path.name for path in index.iterdir()} == before
     assert found(tmp_path, "word") == [f"page{i}" for i in range(5)]
@@ -266,7 +264,7 @@ def test_an_index_of_another_catalog_is_made_anew(tmp_path: Path, catalog: Catal
     assert urls(tmp_path) == ["new"]
 
 
-@pytest.mark.parametrize("way", [lambda folder: follower.follow(folder), follower.wait_until_caught_up])
+@pytest.mark.parametrize("way", [lambda folder: derive(folder, {}), follower.wait_until_caught_up])
 def test_an_index_that_is_ahead_of_a_restored_catalog_is_made_anew(
     tmp_path: Path, catalog: Catalog, way: Callable[[Path], object]
 ) -> None:
@@ -308,8 +306,8 @@ def test_reindex_replaces_the_index_in_one_commit(tmp_path: Path, catalog: Catal
     assert reader.refresh().up_to_date()
 
 
-def follower_process(folder: Path, *options: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "webcrawler.index.follower", str(folder), *options])
+def views_process(folder: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "webcrawler.views", str(folder)], stdin=subprocess.DEVNULL)
 
 
 @pytest.mark.slow
@@ -318,7 +316,7 @@ def test_killed_followers_leave_every_document_once(tmp_path: Path, catalog: Cat
     write(catalog, *(page(name, f"{name} word " * 20) for name in names))
     for commits in range(3):  # one dies before its first commit, the others somewhere after one
         before = applied_seq(tmp_path / "index")
-        child = follower_process(tmp_path)
+        child = views_process(tmp_path)
         if commits:
             until(lambda b=before: applied_seq(tmp_path / "index") > b or b == catalog.last_seq(), "a commit")  # type: ignore[misc]
         else:
@@ -334,83 +332,45 @@ def test_killed_followers_leave_every_document_once(tmp_path: Path, catalog: Cat
 
 def test_documents_and_anchors_are_followed_while_a_crawl_is_alive(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, *(page(f"page{i}", "word") for i in range(BATCH)))
-    with Follower(tmp_path) as following:
-        following.run(lambda: True, lambda: min(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq())
+    with closing(Following(tmp_path)) as following:
+        while min(WhooshEngine.applied_in(tmp_path)) < catalog.last_seq():
+            following.step(crawling=True)
 
     assert len(found(tmp_path, "word")) == BATCH
 
 
-def test_what_is_found_is_committed_at_once_while_a_real_time_search_waits_for_it(
-    tmp_path: Path, catalog: Catalog
+def test_what_comes_waits_for_more_while_a_crawl_is_alive_and_not_afterwards(
+    tmp_path: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks = count()
+    monkeypatch.setattr(follower, "PATIENCE_SECONDS", 10**9)
+    with closing(Following(tmp_path)) as following:
+        write(catalog, page("first", "word"))
+        while following.step(crawling=True):  # what is there at the start has waited long enough
+            pass
+        assert found(tmp_path, "word") == ["first"]
 
-    def alive() -> bool:
-        if next(looks) == 2:  # what is there at the start is committed in any case
-            write(catalog, page("page", "word"))
-        return True
+        write(catalog, page("second", "word"))
+        while following.step(crawling=True):
+            pass
+        assert found(tmp_path, "word") == ["first"]
 
-    with Follower(tmp_path) as following, hold_search(tmp_path):
-        following.run(alive, stopped=lambda: bool(found(tmp_path, "word")), patience_seconds=10**9)
-
-    assert found(tmp_path, "word") == ["page"]
+        while following.step(crawling=False):
+            pass
+        assert found(tmp_path, "word") == ["first", "second"]
+        assert not following.is_behind()
 
 
 @pytest.mark.slow
-def test_a_second_follower_ends_at_once_with_success(tmp_path: Path, catalog: Catalog) -> None:
+def test_reindex_takes_over_from_the_views_at_work(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page("page", "word"))
     with hold_crawl(tmp_path):
-        first = follower_process(tmp_path)
-        until(lambda: holder(tmp_path, FOLLOWER), "the follower")
-
-        second = follower_process(tmp_path)
-
-        assert second.wait(240) == 0
-        assert first.poll() is None
-
-    assert first.wait(240) == 0  # the crawl is over and all is applied
-    assert urls(tmp_path) == ["page"]
-
-
-def test_who_waits_for_the_index_replaces_a_follower_of_lower_priority_when_the_crawl_is_over(
-    tmp_path: Path, catalog: Catalog
-) -> None:
-    with hold_crawl(tmp_path):
-        of_crawl = FOLLOWER.ensure_started(tmp_path)
-        assert of_crawl is not None
-        until(lambda: holder(tmp_path, FOLLOWER), "the follower")
-        os.kill(of_crawl.pid, signal.SIGSTOP)  # as on a machine where others take all of the processors
-    write(catalog, page("page", "word"))
-
-    follower.wait_until_caught_up(tmp_path)
-
-    assert of_crawl.wait(240) == -signal.SIGKILL
-    assert urls(tmp_path) == ["page"]
-
-
-def test_a_follower_starts_before_there_is_a_catalog(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(1) as beside, hold_crawl(tmp_path):
-        beside.submit(follower.follow, tmp_path)
-        until(lambda: holder(tmp_path, FOLLOWER), "the follower")
-        with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-            write(catalog, page("page", "word"))
-
-    assert urls(tmp_path) == ["page"]
-
-
-@pytest.mark.slow
-def test_reindex_takes_over_from_a_follower_and_starts_the_next(tmp_path: Path, catalog: Catalog) -> None:
-    write(catalog, page("page", "word"))
-    with hold_crawl(tmp_path):
-        child = follower_process(tmp_path)
-        until(lambda: holder(tmp_path, FOLLOWER), "the follower")
+        child = views_process(tmp_path)
+        until(lambda: holder(tmp_path) == child.pid, "the views")
 
         follower.reindex(tmp_path)
 
         assert child.wait(240) == 0
         assert urls(tmp_path) == ["page"]
-        until(lambda: holder(tmp_path, FOLLOWER), "the next follower")
-    at_rest(tmp_path)
 
 
 def test_anchors_that_know_more_than_a_restored_catalog_are_made_anew(
@@ -435,6 +395,22 @@ def test_anchors_that_know_more_than_a_restored_catalog_are_made_anew(
     assert urls(tmp_path) == ["old"]
 
 
+@pytest.mark.slow
+def test_who_waits_for_the_index_after_a_crawl_takes_over_from_the_views(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    with hold_crawl(tmp_path):
+        first = views_process(tmp_path)
+        until(lambda: holder(tmp_path) == first.pid, "the views")
+    write(catalog, page("page", "word"))
+
+    follower.wait_until_caught_up(tmp_path)
+
+    assert first.wait(240) == 0
+    assert urls(tmp_path) == ["page"]
+    at_rest(tmp_path)
+
+
 def test_a_catalog_restored_beneath_a_running_follower_is_followed_anew(
     tmp_path: Path, catalog: Catalog
 ) -> None:
@@ -443,7 +419,7 @@ def test_a_catalog_restored_beneath_a_running_follower_is_followed_anew(
         catalog._db.backup(backup)
     write(catalog, page("lost", "word"))
     with ThreadPoolExecutor(1) as beside, hold_crawl(tmp_path):
-        following = beside.submit(follower.follow, tmp_path)
+        following = beside.submit(derive, tmp_path, {})
         until(lambda: min(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq(), "both pages")
 
         with sqlite3.connect(tmp_path / "backup.sqlite") as backup:

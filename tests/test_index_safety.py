@@ -35,7 +35,7 @@ def crawl_dir(tmp_path: Path) -> Path:
 
 
 def follow(crawl_dir: Path) -> None:
-    with Follower(crawl_dir) as following:
+    with closing(Follower(crawl_dir)) as following:
         following.catch_up()
         following.optimize()
 
@@ -53,7 +53,7 @@ def test_classes_stand_in_an_index_under_names_that_do_not_move(crawl_dir: Path)
         ("os", "system"),
         ("builtins", "eval"),
         ("whoosh.filedb.misc", "depickle"),  # which would read anything again
-        ("webcrawler.index.follower", "main"),
+        ("webcrawler.index.follower", "reindex"),
         ("webcrawler.search", "Values"),
     ],
 )

@@ -178,7 +178,7 @@ def write(crawl_dir: Path, pages: dict[str, tuple[str, str]]) -> None:
         entries.append((replace(one, text=one.text._replace(language=language)), None))
     with closing(Catalog(crawl_dir / "catalog.sqlite")) as catalog:
         catalog.write(entries)
-    with Follower(crawl_dir) as follower:
+    with closing(Follower(crawl_dir)) as follower:
         follower.catch_up()
 
 

@@ -217,10 +217,6 @@ def test_search_that_has_not_begun_is_ended_by_who_runs_it(web: TestClient) -> N
     assert "Ended: it was stopped." in web.get(f"/live/{job}").text
 
 
-def test_grace_is_longer_than_the_last_list_may_take() -> None:
-    assert watch.GRACE_SECONDS > journals.CAUGHT_UP_SECONDS
-
-
 def test_search_that_does_not_obey_is_told_once_in_good_order_and_once_at_once(
     web: TestClient, hasty: None
 ) -> None:

@@ -59,7 +59,7 @@ def originals(catalog: Catalog) -> dict[str, str]:
 
 def test_a_site_whose_copy_was_crawled_first_is_found_and_its_copy_is_not(tmp_path: Path) -> None:
     pages = [(f"/{n}", f"gene number {n}") for n in range(12)]
-    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog, Follower(tmp_path) as follower:
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog, closing(Follower(tmp_path)) as follower:
         write(catalog, *(page(f"http://mirror.test{path}", body) for path, body in pages))
         write(catalog, *(page(f"http://home.example{path}", body) for path, body in pages))
         follower.catch_up()

@@ -1,4 +1,4 @@
-"""The ranker: what waits has the priority that the links say, whatever dies when; search has its ranks."""
+"""Ranks: what waits has the priority that the links say, whatever dies when; search has its ranks."""
 
 import math
 import os
@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -21,21 +22,22 @@ from localweb import Site, crawl, page, sites
 from test_catalog import failure, redirect, write
 from test_catalog import link as link_to
 from test_catalog import page as fetched
-from waiting import at_rest, holder, until
+from waiting import at_rest, until
 
 from webcrawler import pace
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import RANKER, hold_crawl
+from webcrawler.background import Views, hold_crawl, is_crawling
 from webcrawler.connection import Connection, connect, serialized, visit
 from webcrawler.frontier import Frontier, ordering
-from webcrawler.linkgraph import frontier_updates, ranker
+from webcrawler.linkgraph import frontier_updates
 from webcrawler.linkgraph.frontier_updates import CHUNK, FrontierUpdates, LinkFollower
+from webcrawler.linkgraph.ranker import Ranking
 from webcrawler.linkgraph.stored import RankRenewal, Ranks, load, store
 
 SERVER = "http://a.test"
 PER_NAT = 32768
 NEAR = PER_NAT * 0.01  # of a rank one percent
-Start = Callable[[], "Future[bool]"]
+Start = Callable[[], "Future[None]"]
 
 
 def url(name: object) -> str:
@@ -121,12 +123,12 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Starts a ranker as a thread; those at work are told to end when the test has."""
     ended = threading.Event()
     with ThreadPoolExecutor() as pool:
-        yield lambda: pool.submit(ranker.rank, tmp_path, {"CRAWL_DIR": str(tmp_path)}, ended.is_set)
+        yield lambda: pool.submit(rank, tmp_path, ended.is_set)
         ended.set()
 
 
 @pytest.fixture
-def ranking(world: World, start: Start) -> Future[bool]:
+def ranking(world: World, start: Start) -> Future[None]:
     """A ranker at work, which has told the priorities of what a first page links to."""
     ranking = start()
     world.fetch("seed", "a", "b")
@@ -134,8 +136,21 @@ def ranking(world: World, start: Start) -> Future[bool]:
     return ranking
 
 
+def rank(folder: Path, stopped: Callable[[], bool] = lambda: False) -> None:
+    """Of what `views.derive` does, the ranks alone."""
+    with (
+        closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog,
+        closing(Ranking(catalog, folder, {"CRAWL_DIR": str(folder)})) as ranking,
+    ):
+        while not stopped():
+            ranking.step(crawling := is_crawling(folder))
+            if not (crawling or ranking.is_behind()):
+                return
+            time.sleep(pace.COMPANION_POLL_SECONDS)
+
+
 def process(folder: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "webcrawler.linkgraph.ranker", str(folder)]
+    command = [sys.executable, "-m", "webcrawler.views", str(folder)]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL)
 
 
@@ -219,7 +234,7 @@ def test_nofollow_links_do_not_count(world: World, start: Start) -> None:
     assert world.priority("a") == world.priority("b") > 0
 
 
-def test_a_ranker_is_no_worker_and_keeps_no_server_up(world: World, ranking: Future[bool]) -> None:
+def test_a_ranker_is_no_worker_and_keeps_no_server_up(world: World, ranking: Future[None]) -> None:
     assert world.frontier.workers() == []
     server = world.server_id()
     world.connection.close()
@@ -379,7 +394,7 @@ def test_an_ordering_of_somebodys_own_is_followed_where_the_crawl_says_that_it_i
     with closing(World(tmp_path, "own_ordering.Mine")) as world:
         world.fetch("seed", "a", "b")
 
-        RANKER.ensure_started(tmp_path, serialized({}, "own_ordering.Mine"))
+        Views(tmp_path).ensure_started(serialized({}, "own_ordering.Mine"))
 
         until(world.is_reordered, "priorities by rank")
     at_rest(tmp_path)
@@ -402,18 +417,7 @@ def test_another_ranker_goes_on_after_one_that_was_killed(world: World, start: S
     until(world.is_reordered, "priorities by rank")
 
 
-@pytest.mark.slow
-def test_a_second_ranker_ends_at_once_with_success(world: World, start: Start) -> None:
-    first = start()
-    until(lambda: holder(world.folder, RANKER), "the ranker")
-
-    second = process(world.folder)
-
-    assert second.wait(240) == 0
-    assert not first.done()
-
-
-def test_redis_is_killed_and_started_again_by_the_crawl(world: World, ranking: Future[bool]) -> None:
+def test_redis_is_killed_and_started_again_by_the_crawl(world: World, ranking: Future[None]) -> None:
     os.kill(world.server_id(), signal.SIGKILL)
     world.connection.revive()
     world.fetch("a", "b", "c")
@@ -439,11 +443,9 @@ def test_it_ends_after_the_crawl_and_leaves_ranks(world: World, start: Start, to
     world.connection.client.hset("{crawl:0}:index:meta", "mode", told)
     ranking = start()
     world.fetch("seed", "a", "b")
-    until(lambda: holder(world.folder, RANKER), "the ranker")
-
     world.lock.close()
 
-    assert ranking.result(240)
+    ranking.result(240)
     assert ranks_of(world.folder).seq == world.catalog.last_seq()
 
 
@@ -455,7 +457,7 @@ def test_stored_ranks_are_those_of_networkx(world: World) -> None:
     write(world.catalog, redirect(url("moved"), 1, url("b")))
     world.lock.close()
 
-    assert ranker.rank(world.folder, {})
+    rank(world.folder)
 
     graph = world.catalog.links.to_networkx()
     rels = networkx.get_edge_attributes(graph, "rel")
@@ -485,16 +487,12 @@ def test_a_catalog_restored_from_a_backup_is_ranked_anew(world: World) -> None:
 def test_ranks_that_are_there_are_not_computed_again(world: World) -> None:
     world.fetch("seed", "a", "b")
     world.lock.close()
-    ranker.rank(world.folder, {})
+    rank(world.folder)
     before = list((world.folder / "ranks").iterdir())
 
-    ranker.rank(world.folder, {})
+    rank(world.folder)
 
     assert list((world.folder / "ranks").iterdir()) == before
-
-
-def test_without_a_catalog_it_ends(tmp_path: Path) -> None:
-    assert ranker.rank(tmp_path, {})
 
 
 # A crawl
@@ -530,8 +528,8 @@ def test_a_crawl_in_any_order_leaves_ranks(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_nobody_starts_a_ranker_that_is_not_wanted(tmp_path: Path) -> None:
+def test_ranks_that_are_not_wanted_are_not_made(tmp_path: Path) -> None:
     with sites(web={"/": page("/a"), "*": page()}) as web:
         crawl(tmp_path, "index", "-a", "mode=pagerank", "-a", f"seeds={web['web'].url}/", RANKER_ENABLED="no")
 
-    assert not (tmp_path / "ranks.lock").exists()
+    assert not (at_rest(tmp_path) / "ranks").exists()

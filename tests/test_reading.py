@@ -19,7 +19,7 @@ from whoosh.reading import SegmentReader
 
 from webcrawler.errors import Unavailable
 from webcrawler.index import Live, Reading
-from webcrawler.index.whoosh import Anchored, codec, files
+from webcrawler.index.whoosh import Anchored, Indexable, codec, files
 from webcrawler.index.whoosh.engine import WhooshEngine
 from webcrawler.index.whoosh.hit_encoding import HitList, PlainHit, encode, field, hit_lists
 from webcrawler.index.whoosh.segment_reader import Cache, Posted
@@ -44,7 +44,9 @@ def filled(folder: Path, *commits: Mapping[int, str | None], optimize: bool = Fa
     """An index of bodies by page number, None where a page is gone."""
     engine = WhooshEngine(folder, "identity")
     for seq, bodies in enumerate(commits, 1):
-        documents = [(document(number), text(body)) for number, body in bodies.items() if body is not None]
+        documents = [
+            Indexable(document(number), text(body)) for number, body in bodies.items() if body is not None
+        ]
         engine.commit(bodies.keys(), documents, seq)
     if optimize:
         engine.optimize()
@@ -202,7 +204,9 @@ def test_terms_that_begin_so_come_in_order(tmp_path: Path) -> None:
 
 def test_pages_are_found_by_their_server_once_fetched_or_not(tmp_path: Path) -> None:
     engine = WhooshEngine(tmp_path, "identity")
-    engine.commit([], [(document(1), text("red")), (document(2, "http://b.example"), text("red"))], 1)
+    engine.commit(
+        [], [Indexable(document(1), text("red")), Indexable(document(2, "http://b.example"), text("red"))], 1
+    )
     linked = [Anchored(n, f"{SERVER}/page{n}", SERVER, (("red", 1),)) for n in (1, 7)]
     engine.commit_anchors([], linked, 1)
     opened = reading(tmp_path)
@@ -251,7 +255,7 @@ def test_a_commit_of_either_index_is_a_new_reading(tmp_path: Path) -> None:
     assert live.reading() is first
 
     engine = WhooshEngine(tmp_path, "identity")
-    engine.commit([], [(document(2), text("red"))], 2)
+    engine.commit([], [Indexable(document(2), text("red"))], 2)
     second = live.reading()
     engine.commit_anchors([], [Anchored(5, "http://b.example/", "http://b.example", (("blue", 1),))], 2)
     third = live.reading()

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +24,6 @@ from localweb import PROJECT, Answer, Crawled, Site, environment, share_demo_web
 from test_commands import assert_told_off
 from waiting import PATIENCE_SECONDS, at_rest, until
 
-from webcrawler.background import FOLLOWER
 from webcrawler.connection import connect
 from webcrawler.demo import DemoWeb
 from webcrawler.realtime import journal
@@ -247,22 +246,16 @@ def silent(site: Site) -> None:
     site.quit.wait()
 
 
-PATIENT = (
-    "from webcrawler.realtime import search; search.CAUGHT_UP_SECONDS = 1e9; "
-    "from scrapy.cmdline import execute; execute()"
-)
-
-
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[Start]:
-    """Starts a search; one that waits for downloads or the index does so for ever."""
+    """Starts a search; one that waits for downloads does so for ever."""
     processes: list[subprocess.Popen[str]] = []
 
     def start(site: Site) -> subprocess.Popen[str]:
         told = ("-a", QUERY, "-a", f"seeds={site.url}/", "-a", "enough=0", "-a", "job=j", "--json")
         told += ("-s", "DOWNLOAD_TIMEOUT=9999")
         process = subprocess.Popen(
-            [sys.executable, "-c", PATIENT, "crawl", "realtime", *told, *LOCAL],
+            [sys.executable, "-m", "scrapy", "crawl", "realtime", *told, *LOCAL],
             cwd=PROJECT,
             env=environment(tmp_path / "crawl"),
             stdout=subprocess.PIPE,
@@ -293,34 +286,6 @@ def test_ctrl_c_ends_it_and_keeps_what_was_found(started: Start, tmp_path: Path)
     assert "it was stopped; the same command goes on" in err
     assert "Traceback" not in err
     assert {hit["url"] for hit in found["hits"]} <= Crawled(tmp_path / "crawl", 0, "").documents()
-
-
-@pytest.mark.slow
-def test_a_second_ctrl_c_does_not_wait_for_downloads(started: Start, tmp_path: Path) -> None:
-    with sites(site={"/": endless, "/robots.txt": Answer("", 404), "*": silent}) as opened:
-        process = started(opened["site"])
-        until(lambda: len(opened["site"].pages) > 1, "a download that takes its time", process)
-        process.send_signal(signal.SIGINT)
-        read_until(process, "shutting down gracefully")
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE_SECONDS)
-
-    assert json.loads(out)["reason"] == "stopped", err
-
-
-@pytest.mark.slow
-def test_a_second_ctrl_c_does_not_wait_for_the_index(started: Start, tmp_path: Path) -> None:
-    folder = tmp_path / "crawl"
-    folder.mkdir()
-    with sites(site={"*": endless}) as opened, FOLLOWER.lock(folder) or nullcontext():  # nobody follows
-        process = started(opened["site"])
-        until(lambda: fetched(folder) >= 1, "a page", process)
-        process.send_signal(signal.SIGINT)
-        read_until(process, "the last list waits for the index")
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE_SECONDS)
-
-    assert json.loads(out)["reason"] == "stopped", err
 
 
 def fetched(folder: Path) -> int:

@@ -9,11 +9,9 @@ from crawled import crawled, fetched
 
 from webcrawler.crawl import CrawledPage
 from webcrawler.frontier import Frontier
-from webcrawler.index import follower
 from webcrawler.job import seed_link
 from webcrawler.realtime import journal
 from webcrawler.realtime.job import RealtimeJob
-from webcrawler.realtime.loop import Lag
 from webcrawler.realtime.search import RealtimeSearch
 from webcrawler.records import Fetch, Lease, Page, Text
 from webcrawler.search import SearchSettings
@@ -143,26 +141,3 @@ def test_it_begins_where_the_catalog_cannot_be_read_yet(tmp_path: Path) -> None:
     search = search_of(tmp_path, query="quokka")
 
     assert search.begin() and "it begins without the index" in search.journal()["note"]
-
-
-def test_what_others_crawl_once_it_is_at_rest_is_not_waited_for(tmp_path: Path) -> None:
-    crawled(tmp_path, fetched(PAGE))
-    lag = Lag(tmp_path)
-    assert not lag.covers(lag.applied(), is_at_rest=True)
-    follower.wait_until_caught_up(tmp_path)
-
-    crawled(tmp_path, fetched(COPY))
-
-    assert lag.covers(lag.applied(), is_at_rest=True)
-    assert not lag.covers(lag.applied(), is_at_rest=False)
-    assert not lag.covers(lag.applied(), is_at_rest=True)  # it may have been the one that fetched it
-
-
-def test_a_search_that_stops_waiting_does_not_wait_for_the_index(tmp_path: Path) -> None:
-    crawled(tmp_path, fetched(PAGE))
-    lag = Lag(tmp_path)
-
-    lag.stop_waiting()
-    lag.wait(seconds=1e9)
-
-    assert lag.applied() == 0

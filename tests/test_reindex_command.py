@@ -12,7 +12,7 @@ from localweb import scrapy
 from searched import entry, publish
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER
+from webcrawler.background import Views
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.index.follower import reindex, wait_until_caught_up
 from webcrawler.index.whoosh import folder, live, schema
@@ -73,7 +73,7 @@ def test_a_database_of_somebody_else_is_no_catalog_and_stays_as_it_is(tmp_path: 
 
 @pytest.mark.slow
 def test_told_to_end_it_says_one_line_and_leaves_the_index_as_it_was(crawl_dir: Path) -> None:
-    lock = FOLLOWER.lock(crawl_dir)
+    lock = Views(crawl_dir).lock()
     assert lock is not None
     with lock:  # it waits for this
         process = scrapy("reindex", folder=crawl_dir)

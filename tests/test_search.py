@@ -54,7 +54,7 @@ def publish(crawl_dir: Path, rows: Iterable[Row], fetched: float = FETCHED) -> N
     """Write documents to the catalog and let the follower catch up."""
     with closing(Catalog(crawl_dir / "catalog.sqlite")) as catalog:
         catalog.write([entry(row, fetched) for row in rows])
-    with Follower(crawl_dir) as follower:
+    with closing(Follower(crawl_dir)) as follower:
         follower.catch_up()
 
 

@@ -1,161 +1,78 @@
-"""A real-time search beside a crawl has its pages in the index first, whoever started the follower."""
+"""A real-time search finds its pages at once, whether the index has them yet or not."""
 
 from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import count
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from conftest import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from localweb import Answer, Site, scrapy, sites
-from test_follower import found, page, urls, write
+from test_follower import page, write
 from test_realtime import WITH_INDEX, document, search
 from waiting import holder, until
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER, hold_crawl, hold_search
-from webcrawler.index import applied_seq, follower, newest_seq
-from webcrawler.index.changes import Follower
-
-BACKLOG = 1200
+from webcrawler.index import Finds, applied_seq, follower, indexable
+from webcrawler.search import Searcher
 
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    opened = Catalog(tmp_path / "catalog.sqlite")
-    yield opened
-    opened.close()
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as opened:
+        yield opened
 
 
-# ---- the order of the changes
+@pytest.fixture
+def finds() -> Iterator[Finds]:
+    with closing(Finds()) as opened:
+        yield opened
 
 
-SOME_ORDERS = [
-    "page page search page page early backlog backlog backlog step step",
-    "page search page early page early page early step step step step",
-    "page page search page early change early backlog search page early step step",
-    "page search page page early die early step search change early backlog step",
-]
+def answers(folder: Path, query: str, finds: Finds | None = None) -> list[tuple[int, float]]:
+    return Searcher(folder, finds=finds).rank(query)
 
 
-@pytest.mark.parametrize("steps", SOME_ORDERS)
-def test_what_comes_early_and_what_is_left_are_all_that_came(tmp_path: Path, steps: str) -> None:
-    apply_in_order(tmp_path, steps.split())
+def add(finds: Finds, catalog: Catalog, *names: str) -> None:
+    documents = [catalog.find(f"http://a.example/{name}") for name in names]
+    found = {document.number: document for document in documents if document}
+    finds.add(indexable(catalog, found), catalog.identity)
 
 
-def test_what_came_since_a_search_began_is_committed_before_what_a_crawl_left(
-    tmp_path: Path, catalog: Catalog
+TEXTS = {"one": "quokka wombat", "two": "quokka quokka", "three": "wombat", "four": "quokka " + "other " * 30}
+
+
+@pytest.mark.parametrize("indexed", range(len(TEXTS) + 1))
+def test_finds_beside_an_index_are_scored_as_if_it_had_them(
+    tmp_path: Path, catalog: Catalog, finds: Finds, indexed: int
 ) -> None:
-    write(catalog, *(page(f"page{i}", "backlog") for i in range(BACKLOG)))
-    began = catalog.last_seq()
-    write(catalog, page("find", "quokka"))
+    names = list(TEXTS)
+    write(catalog, *(page(name, TEXTS[name]) for name in names[:indexed]))
+    follower.wait_until_caught_up(tmp_path)
+    write(catalog, *(page(name, TEXTS[name]) for name in names[indexed:]))
+    for name in names[indexed:]:
+        add(finds, catalog, name)
+    beside = answers(tmp_path, "quokka", finds)
 
-    with Follower(tmp_path) as following, hold_search(tmp_path, began):
-        following.run(lambda: True, stopped=lambda: bool(found(tmp_path, "quokka")))
+    follower.wait_until_caught_up(tmp_path)
 
-    assert found(tmp_path, "backlog") == []
-    assert (applied_seq(tmp_path / "index"), newest_seq(tmp_path / "index")) == (0, catalog.last_seq())
-
-
-@pytest.mark.slow
-def test_what_a_crawl_left_is_committed_while_a_search_goes_on_and_has_what_it_needs(
-    tmp_path: Path, catalog: Catalog
-) -> None:
-    write(catalog, *(page(f"page{i}", "backlog") for i in range(BACKLOG)))
-
-    with Follower(tmp_path) as following, hold_search(tmp_path, catalog.last_seq()):
-        following.run(lambda: True, stopped=lambda: applied_seq(tmp_path / "index") == catalog.last_seq())
-
-    assert len(found(tmp_path, "backlog")) == BACKLOG
+    assert len(beside) == 3
+    assert beside == [(page, pytest.approx(score)) for page, score in answers(tmp_path, "quokka")]
 
 
-@pytest.mark.slow
-@given(
-    st.lists(st.sampled_from(["page", "change", "search", "early", "backlog", "step", "die"]), max_size=40)
-)
-@settings(max_examples=examples(30), deadline=None)
-def test_in_whatever_order_changes_are_applied_the_index_holds_what_the_catalog_holds(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[str]
-) -> None:
-    apply_in_order(tmp_path_factory.mktemp("order"), steps)
+def test_a_find_that_the_index_has_by_now_is_one_hit(tmp_path: Path, catalog: Catalog, finds: Finds) -> None:
+    write(catalog, *(page(name, text) for name, text in TEXTS.items()))
+    add(finds, catalog, "one", "two")
+    searcher = Searcher(tmp_path, finds=finds)
+    assert len(searcher.search("quokka").hits) == 2
 
+    follower.wait_until_caught_up(tmp_path)
 
-def apply_in_order(folder: Path, steps: list[str]) -> None:
-    """Let an index follow these steps, and hold it against the catalog at the end."""
-    numbers, held = count(), []
-    catalog = Catalog(folder / "catalog.sqlite")
-    following = Follower(folder)
-    names, changed = set[str](), set[str]()
-    for step in steps:
-        match step:
-            case "page":
-                names.add(name := f"page{next(numbers)}")
-                write(catalog, page(name, f"{name} first"))
-            case "change" if names:
-                changed.add(name := min(names))
-                write(catalog, page(name, f"{next(numbers)} modern", fetched=2.0 + next(numbers)))
-            case "search":
-                held.append(hold_search(folder, catalog.last_seq()))
-                following.put_newest_first()
-            case "early":
-                following.step_early()
-            case "backlog" | "step":
-                following.step(limit=1 if step == "backlog" else 500)
-            case "die":  # what was not committed is forgotten
-                following = Follower(folder)
-        assert applied_seq(folder / "index") <= newest_seq(folder / "index") <= catalog.last_seq()
-    following.catch_up()
-
-    assert urls(folder) == sorted(names)
-    assert set(found(folder, "modern")) == changed
-    assert applied_seq(folder / "index") == newest_seq(folder / "index") == catalog.last_seq()
-
-
-# ---- who applies them
-
-
-def priority(process: subprocess.Popen[bytes]) -> int:
-    return os.getpriority(os.PRIO_PROCESS, process.pid)
-
-
-@contextmanager
-def ending(process: subprocess.Popen[bytes] | None) -> Iterator[None]:
-    assert process is not None
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
-@pytest.mark.slow
-def test_a_search_replaces_a_follower_of_lower_priority_and_leaves_one_of_the_lowest(
-    tmp_path: Path, catalog: Catalog
-) -> None:
-    write(catalog, page("page", "word"))
-    with hold_crawl(tmp_path), ending(of_crawl := FOLLOWER.ensure_started(tmp_path)):
-        assert of_crawl is not None
-        until(lambda: holder(tmp_path, FOLLOWER) == of_crawl.pid, "the follower of the crawl")
-        os.kill(of_crawl.pid, signal.SIGSTOP)  # as on a machine where others take all of the processors
-        searched = hold_search(tmp_path)
-
-        with ending(of_search := FOLLOWER.ensure_started(tmp_path, in_hurry=True)):
-            assert of_search is not None
-            until(lambda: holder(tmp_path, FOLLOWER) == of_search.pid, "the follower of the search")
-            assert priority(of_search) == os.nice(0)
-            assert of_crawl.wait() == -signal.SIGKILL
-            assert FOLLOWER.ensure_started(tmp_path, in_hurry=True) is None
-
-            searched.close()
-            until(lambda: priority(of_search) == follower.LOWEST, "its lowest priority")
+    assert len(searcher.search("quokka").hits) == 3
+    assert answers(tmp_path, "quokka", finds) == answers(tmp_path, "quokka")
 
 
 # ---- the whole
@@ -171,7 +88,7 @@ def _endless(site: Site, over: threading.Event) -> Answer:
 
 
 @pytest.mark.slow
-def test_a_search_beside_a_crawl_whose_follower_starves_finds_what_it_finds_alone(tmp_path: Path) -> None:
+def test_a_search_beside_a_crawl_whose_views_starve_finds_what_it_finds_alone(tmp_path: Path) -> None:
     names = [f"q{i}" for i in range(25)]  # a list shows 30
     start = document("Quokkas", "quokka", **{name: f"quokka {name}" for name in names})
     routes = {f"/{name}": document(name, f"quokka {name} " * (i + 1)) for i, name in enumerate(names)}
@@ -185,26 +102,26 @@ def test_a_search_beside_a_crawl_whose_follower_starves_finds_what_it_finds_alon
         crawl = scrapy("crawl", "index", "-a", seeds, folder=beside, ITEM_PIPELINES=WITH_INDEX, **local)
         try:
             until(lambda: applied_seq(beside / "index") > 0, "the first pages in the index")
-            os.kill(holder(beside, FOLLOWER), signal.SIGSTOP)
+            os.kill(holder(beside), signal.SIGSTOP)
             until(lambda: len(web["crawled"].asked) > 200, "many pages")
-            _, journal = search(beside, *words, process="leaves its follower to the crawl")
+            _, journal = search(beside, *words, process="leaves its views to the crawl")
             assert crawl.poll() is None
         finally:
             over.set()
+            os.kill(holder(beside), signal.SIGKILL)
             crawl.send_signal(signal.SIGINT)
             crawl.communicate(timeout=240)
 
     assert {hit["url"] for hit in journal["hits"]} == wanted
     assert journal["reason"] == "nothing_left"
-    follower.wait_until_caught_up(beside)
 
 
 @pytest.mark.slow
-def test_a_search_whose_follower_is_killed_starts_another_and_finds_the_same(tmp_path: Path) -> None:
+def test_a_search_whose_views_are_killed_starts_another_and_finds_the_same(tmp_path: Path) -> None:
     killed: list[int] = []
 
     def kill(_: Site) -> Answer:
-        killed.append(until(lambda: holder(tmp_path / "killed", FOLLOWER), "the follower"))
+        killed.append(until(lambda: holder(tmp_path / "killed"), "the views"))
         os.kill(killed[-1], signal.SIGKILL)
         return document("Last", "quokka")
 
@@ -214,7 +131,8 @@ def test_a_search_whose_follower_is_killed_starts_another_and_finds_the_same(tmp
         words = (f"seeds={web['searched'].url}/", "enough=0")
         wanted = {hit["url"] for hit in search(tmp_path / "alone", *words)[1]["hits"]}
         web["searched"].routes["/last"] = kill
-        _, journal = search(tmp_path / "killed", *words, process="its follower is killed")
+        _, journal = search(tmp_path / "killed", *words, process="its views are killed")
 
     assert {hit["url"] for hit in journal["hits"]} == wanted
-    assert len(killed) == 1 and holder(tmp_path / "killed", FOLLOWER) not in (0, *killed)
+    assert len(killed) == 1
+    until(lambda: holder(tmp_path / "killed") not in (0, *killed), "other views")

@@ -32,7 +32,7 @@ def page(url: str, title: str, body: str, *links: tuple[str, str]) -> Entry:
 
 def searcher(folder: Path, *entries: Entry) -> Searcher:
     crawled(folder, *entries)
-    with Follower(folder) as follower:
+    with closing(Follower(folder)) as follower:
         follower.catch_up()
     return Searcher(folder, REFERENCE, deadline_seconds=60)
 

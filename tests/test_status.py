@@ -24,7 +24,7 @@ from starlette.testclient import TestClient
 from waiting import PATIENCE_SECONDS
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER, hold_crawl
+from webcrawler.background import Views, hold_crawl
 from webcrawler.clock import now
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, Report, ordering, standing
@@ -117,7 +117,7 @@ def test_index_lag_is_what_the_index_has_not_applied(web: TestClient, tmp_path: 
 def test_rebuilding_is_told_while_somebody_does_it(web: TestClient, tmp_path: Path, is_alive: bool) -> None:
     publish(tmp_path, [ONE])
     (tmp_path / "index.new").mkdir()
-    with (is_alive and FOLLOWER.lock(tmp_path)) or nullcontext():
+    with (is_alive and Views(tmp_path).lock()) or nullcontext():
         views = web.get("/api/status").json()["views"]
 
     assert views["index"]["rebuilding"] is is_alive

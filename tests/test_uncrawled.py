@@ -32,7 +32,7 @@ def searcher(folder: Path, pages: int, uncrawled: str = "few", *others: Entry) -
     links = fetched("http://a.test/", link(NEVER, "yeast yeast"), title="Links")
     more = fetched("http://c.test/", link(NEVER, "yeast"), title="Links")
     crawled(folder, links, more, *map(about_yeast, range(pages)), *others)
-    with Follower(folder) as follower:
+    with closing(Follower(folder)) as follower:
         follower.catch_up()
     return Searcher(folder, deadline_seconds=60, uncrawled=uncrawled)
 

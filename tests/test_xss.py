@@ -88,7 +88,7 @@ def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with closing(Catalog(folder / "catalog.sqlite")) as catalog:
         catalog.write(list(zip(entries, places, strict=True)))
         store(folder / "vocabulary", build(catalog, until=1_000_000), 1, catalog.identity)
-    with Follower(folder) as follower:
+    with closing(Follower(folder)) as follower:
         follower.catch_up()
     return folder
 

@@ -10,12 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion
-
 T = TypeVar("T")
 PATIENCE_SECONDS = 240  # only so that what never comes ends the test with a message
 POLL_SECONDS = 0.01
-COMPANIONS = (REFRESHER, FOLLOWER, RANKER, VOCABULARY)  # started by a crawl, or by one before
 
 
 def until(condition: Callable[[], T], what: str, by: subprocess.Popen[str] | None = None) -> T:
@@ -36,17 +33,17 @@ def until(condition: Callable[[], T], what: str, by: subprocess.Popen[str] | Non
 
 
 def at_rest(crawl_dir: Path) -> Path:
-    """Return the folder when no crawl is alive in it, and no companion is at work or about to begin.
+    """Return the folder when no crawl is alive in it, and no process derives its views or is about to.
 
-    The kernel says so: companions hold their locks from their birth until they have written all they write.
+    The kernel says so: that process holds its lock from its birth until it has written all it writes.
     """
-    for name in ("crawls", *(companion.name for companion in COMPANIONS)):
+    for name in ("crawls", "views"):
         with suppress(FileNotFoundError), (crawl_dir / f"{name}.lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
     return crawl_dir
 
 
-def holder(crawl_dir: Path, companion: Companion) -> int:
-    """The process id of the companion that is at work, or that was the last; 0 before any is."""
-    lock = crawl_dir / f"{companion.name}.lock"
+def holder(crawl_dir: Path) -> int:
+    """The process id of the views that are at work, or that were the last; 0 before any are."""
+    lock = crawl_dir / "views.lock"
     return int(lock.read_text() or 0) if lock.exists() else 0

@@ -1,11 +1,11 @@
-"""Companions: processes beside the crawls, one of a kind for each data folder; locks say who is at work.
+"""The process beside the crawls of a data folder, and the locks that say who is at work.
 
-The kernel frees a lock however its holder ends. NAME.lock belongs to a companion, whose process id is written
-in it; `crawls.lock` is shared by all crawls, `searches.lock` by real-time searches, each of which has a lock
-of its own as well. A companion has its lock from its birth: it inherits it from who starts it. It ends while
-it holds that and the crawls' lock. A crawl that starts meanwhile waits in `hold_crawl` for some milliseconds,
-and then finds no companion, never one that is about to end. So where all locks are free, nobody is at work or
-about to begin. Commands that no crawl may disturb, as `scrapy rebuild`, hold the crawls' until they are done.
+The kernel frees a lock however its holder ends. `views.lock` belongs to the process that derives views, whose
+id is written in it; `crawls.lock` is shared by all crawls, and each real-time search has a lock of its own.
+The process has its lock from its birth: it inherits it from who starts it. It ends while it holds that and
+the crawls' lock. A crawl that starts meanwhile waits in `hold_crawl` for some milliseconds, and then finds
+none, never one that is about to end. So where all locks are free, nobody is at work or about to begin.
+Commands that no crawl may disturb, as `scrapy rebuild`, hold the crawls' until they are done.
 """
 
 from __future__ import annotations
@@ -24,29 +24,30 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import IO, NamedTuple, TypeVar
+from typing import IO, NamedTuple
 
 from webcrawler import clock, pace
-from webcrawler.errors import BadInput, Unavailable
+from webcrawler.errors import Unavailable
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
 SHARE_SECONDS = 0.01  # between two tries to share a lock
 START_PATIENCE_SECONDS = 600.0
 TELL_SECONDS = 5.0  # between two lines that say what is waited for
-KILL_SECONDS = 0.02  # between two looks whether a killed process is gone
 # Pause between rebuilds of a view: REST times the last rebuild's duration, at least LEAST_SECONDS.
 REST = 20
 LEAST_SECONDS = 60.0
 RESUMABLE_SECONDS = 600.0  # for which what a real-time search that was killed has found is kept
-# As `python -m MODULE`, but the module is the one that its package has imported, and not a second copy of it.
-RUN = "import sys; from {} import main; sys.exit(main(sys.argv[1:]))"
-LOCK = "WEBCRAWLER_LOCK"  # in the environment of a companion: the descriptor of the lock that it inherits
+RUN = "import sys; from webcrawler.views import main; sys.exit(main(sys.argv[1:]))"
+VIEWS_NEED = (  # names of settings, beside those of Redis
+    *("FRONTIER_DELAY", "REFRESH_SHARE", "REFRESH_POLICY", "REFRESH_AT_LEAST", "REFRESH_AT_MOST"),
+    *("COLLECTION_MAX", "RANKER_ENABLED", "REDIS_FSYNC"),
+)
+LOCK = "WEBCRAWLER_LOCK"  # in the environment of that process: the descriptor of the lock that it inherits
 MayEnd = Callable[[Callable[[], bool]], bool]
 
 
 def hold_crawl(crawl_dir: Path, patience_seconds: float = inf) -> IO[str]:
-    """Hold the lock of a crawl until the file is closed; taken before any companion is started.
+    """Hold the lock of a crawl until the file is closed; taken before the views are started.
 
     Raises:
         Unavailable: a command such as rebuild is at work, and goes on for longer than that.
@@ -67,25 +68,6 @@ def hold_start(crawl_dir: Path) -> IO[str]:
     crawl_dir.mkdir(parents=True, exist_ok=True)
     who = "another crawl that begins, or `scrapy frontier rebuild`,"
     return _wait(crawl_dir / "starts.lock", fcntl.LOCK_EX, who, START_PATIENCE_SECONDS)
-
-
-def hold_search(crawl_dir: Path, seq: int = 0) -> IO[str]:
-    """Hold the lock of a real-time search until the file is closed: the follower works for it first.
-
-    Args:
-        seq: the catalog's last change before the search.
-    """
-    path = crawl_dir / "searches.lock"
-    if first := try_lock(path):  # forgets when earlier ones began
-        first.close()
-    lock = _wait(path, fcntl.LOCK_SH, "another search that begins")
-    print(seq, file=lock, flush=True)
-    return lock
-
-
-def searched_since(crawl_dir: Path) -> int:
-    """The catalog's last change before the real-time searches that go on, or before even earlier ones."""
-    return min(map(int, (crawl_dir / "searches.lock").read_text().split()), default=0)
 
 
 def search_lock(crawl_dir: Path, job: str) -> Path:
@@ -118,11 +100,6 @@ def _wait(path: Path, kind: int, who: str, patience_seconds: float = inf) -> IO[
             logger.warning(
                 "waiting for %s, where %s is at work: %.0f s so far", path.parent, who, now - begun
             )
-
-
-def is_searched(crawl_dir: Path) -> bool:
-    """Does a real-time search go on?"""
-    return is_held(crawl_dir / "searches.lock")
 
 
 def is_crawling(crawl_dir: Path) -> bool:
@@ -165,33 +142,32 @@ def try_lock(path: Path) -> IO[str] | None:
     return lock
 
 
-class Companion(NamedTuple):
-    """A kind of process beside the crawls; it logs to NAME.log."""
+class Views(NamedTuple):
+    """The process that derives index, ranks, words and checks of a data folder; it logs to views.log."""
 
-    name: str
-    module: str  # of its `main`, which takes the data folder
+    crawl_dir: Path
 
-    def ensure_started(
-        self, crawl_dir: Path, stdin: bytes = b"", in_hurry: bool = False
-    ) -> subprocess.Popen[bytes] | None:
+    def ensure_started(self, settings: bytes = b"") -> subprocess.Popen[bytes] | None:
         """Start one where none is at work; cheap enough to ask every few seconds.
 
         Args:
-            stdin: what it reads from its standard input, which no other user of the machine can see.
-            in_hurry: one that is at work at a lower priority is displaced.
+            settings: as JSON, through its standard input, which no other user of the machine can see.
         """
-        if in_hurry:
-            self.displace(crawl_dir)
-        with self.lock(crawl_dir) or nullcontext() as lock:
-            return self._start(crawl_dir, stdin, lock) if lock else None
+        with self.lock() or nullcontext() as lock:
+            return self._start(settings, lock) if lock else None
 
-    def _start(self, crawl_dir: Path, stdin: bytes, lock: IO[str]) -> subprocess.Popen[bytes]:
+    def start_anew(self, settings: bytes) -> subprocess.Popen[bytes]:
+        """Start one with these settings, in place of one that is at work with others."""
+        with self.take_over() as lock:
+            return self._start(settings, lock)
+
+    def _start(self, settings: bytes, lock: IO[str]) -> subprocess.Popen[bytes]:
         """Start one in a session of its own, which goes on to hold the lock."""
         # The crawl may have been imported from a zipped egg that only sys.path knows of.
         path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
-        with (crawl_dir / f"{self.name}.log").open("ab") as log:
+        with (self.crawl_dir / "views.log").open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-c", RUN.format(self.module), str(crawl_dir.absolute())],
+                [sys.executable, "-c", RUN, str(self.crawl_dir.absolute())],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -201,85 +177,49 @@ class Companion(NamedTuple):
             )
         assert process.stdin is not None
         with suppress(BrokenPipeError), process.stdin:
-            process.stdin.write(stdin)
+            process.stdin.write(settings)
         return process
 
-    def lock(self, crawl_dir: Path) -> IO[str] | None:
-        """Hold NAME.lock until the file is closed; None if another companion of the kind is at work."""
-        return try_lock(crawl_dir / f"{self.name}.lock")
+    def lock(self) -> IO[str] | None:
+        """Hold views.lock until the file is closed; None where a process is at work."""
+        return try_lock(self.crawl_dir / "views.lock")
+
+    def is_at_work(self) -> bool:
+        return is_held(self.crawl_dir / "views.lock")
 
     @contextmanager
-    def at_work(self, crawl_dir: Path) -> Iterator[MayEnd | None]:
-        """Hold NAME.lock, with this process's id in it; None if another companion of the kind is at work.
+    def at_work(self) -> Iterator[MayEnd | None]:
+        """Hold views.lock, with this process's id in it; None if another one is at work.
 
         Gives what tells whether no crawl is alive and all is done. Once it has, none begins before the end.
         """
         inherited = os.environ.pop(LOCK, "")
-        lock = os.fdopen(int(inherited), "a+") if inherited else self.lock(crawl_dir)
+        lock = os.fdopen(int(inherited), "a+") if inherited else self.lock()
         with ExitStack() as crawls, lock or nullcontext():  # the crawls' lock is free last
             if lock:
                 print(os.getpid(), file=lock, flush=True)
-            yield partial(_may_end, crawls, crawl_dir) if lock else None
+            yield partial(_may_end, crawls, self.crawl_dir) if lock else None
 
-    def take_over(self, crawl_dir: Path) -> IO[str]:
+    def take_over(self) -> IO[str]:
         """Tell the one that is at work to end, and wait for its lock."""
-        while (lock := self.lock(crawl_dir)) is None:
+        while (lock := self.lock()) is None:
             with suppress(ValueError, ProcessLookupError):  # it has just taken the lock, or just ended
-                os.kill(int((crawl_dir / f"{self.name}.lock").read_text()), signal.SIGTERM)
+                os.kill(int((self.crawl_dir / "views.lock").read_text()), signal.SIGTERM)
             time.sleep(pace.COMPANION_POLL_SECONDS)
         return lock
 
-    def displace(self, crawl_dir: Path) -> None:
-        """Kill the one that is at work if its priority is below that of this process.
+    @contextmanager
+    def instead(self) -> Iterator[bool]:
+        """Hold the lock where nobody is at work, and once no crawl is alive in the place of who is.
 
-        Nobody but root can raise it, and a step that it is in may take minutes where the processors are busy.
+        That one works below all others, and somebody waits. Gives whether the lock is held; afterwards, what
+        is left to derive is gone on with.
         """
-        while is_held(crawl_dir / f"{self.name}.lock") and (process := self._below_us(crawl_dir)):
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-            time.sleep(KILL_SECONDS)
-
-    def _below_us(self, crawl_dir: Path) -> int:
-        """The process id of the one at work where its priority is below ours; 0 where it is not."""
-        try:
-            process = int((crawl_dir / f"{self.name}.lock").read_text())
-            os.kill(process, 0)  # may we end it?
-            return process if os.getpriority(os.PRIO_PROCESS, process) > os.nice(0) else 0
-        except (ValueError, OSError):  # it has just taken the lock or ended, is a command or somebody else's
-            return 0
-
-
-FOLLOWER = Companion("index", "webcrawler.index.follower")
-RANKER = Companion("ranks", "webcrawler.linkgraph.ranker")
-REFRESHER = Companion("refresh", "webcrawler.refresh.refresher")
-VOCABULARY = Companion("vocabulary", "webcrawler.search.vocabulary.builder")
-
-
-def prepare(name: str, below_crawl: bool = True) -> Callable[[], bool]:
-    """Set up this process as a companion: its log, and a priority below that of crawls.
-
-    Returns:
-        A function that tells whether SIGTERM has come.
-    """
-    logging.basicConfig(level=logging.INFO, format=f"%(asctime)s {name} %(process)d: %(message)s")
-    stops: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, frame: stops.append(number))
-    if below_crawl:
-        lower_priority(10)
-    return lambda: bool(stops)
-
-
-def wait_for(open: Callable[[], T], crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> T | None:
-    """Open what needs a catalog once there is one; None where no crawl is alive to make it."""
-    while not stopped():
-        try:
-            return open()
-        except BadInput as error:
-            if not is_crawling(crawl_dir):
-                logger.warning("%s", error)
-                return None
-        time.sleep(pace.COMPANION_POLL_SECONDS)
-    return None
+        in_place = self.is_at_work() and not is_crawling(self.crawl_dir)
+        with (self.take_over() if in_place else self.lock()) or nullcontext() as lock:
+            yield lock is not None
+        if in_place:
+            self.ensure_started()
 
 
 def lower_priority(niceness: int) -> None:
@@ -311,6 +251,12 @@ class Renewal:
     def make(self, seq: int) -> str:
         """Make the view, of the catalog as of that change or later. Returns what was made, for the log."""
 
+    def step(self, crawling: bool) -> bool:
+        """Make it again where it is due, and once no crawl is alive where it is behind; return False."""
+        if self.is_due() if crawling else self.is_behind():
+            self.renew()
+        return False
+
     def is_behind(self) -> bool:
         return self._last_seq() != self._seq  # lower: it was restored from a backup
 
@@ -333,3 +279,6 @@ class Renewal:
             logger.warning("%s failed: %s", type(self).__name__, error)
         now = time.monotonic()
         self._not_before = now + max(REST * (now - began), LEAST_SECONDS)
+
+    def close(self) -> None:
+        """Nothing is open."""

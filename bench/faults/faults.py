@@ -149,7 +149,7 @@ class Run:
             if ordeal.has_ended():
                 return
             if self._chance.random() < 0.1:
-                ordeal.kill_follower()
+                ordeal.kill_views()
             if point := _take_later(waiting):
                 if not self._strike(ordeal, point):
                     waiting.insert(0, point)

@@ -20,9 +20,11 @@ from webcrawler.index.whoosh.folder import applied_seq
 # Commits of 20 documents, or of the anchors of 20 pages: a small web, too, is many commits and some merges.
 FOLLOWER = """
 import sys
+from webcrawler import views
 from webcrawler.index import changes, follower
-changes.BATCH = changes.ANCHOR_PAGES = 20
-sys.exit(follower.main(sys.argv[1:]))
+follower.BATCH = changes.ANCHOR_PAGES = 20
+changes.Follower.step.__defaults__ = (20,)
+sys.exit(views.main(sys.argv[1:]))
 """
 PATIENCE_SECONDS = 240.0  # only guards against hanging
 LATER_SECONDS = 0.3
@@ -53,7 +55,7 @@ class Indexing:
         return missed
 
     def _strike(self, name: str) -> bool:
-        once_only = name in ("index.locked", "index.merging", "index.optimizing")
+        once_only = name in ("views.locked", "index.merging", "index.optimizing")
         passing = 1 if once_only else self._chance.randint(1, 2 if name.startswith("anchors.") else 4)
         before = applied_seq(self.folder / "index")
         process, once = self._start(f"{name}:kill:{passing}")
@@ -94,11 +96,12 @@ class Indexing:
         once = self.folder.with_name(f"{self.folder.name}-followers") / str(self._number)
         once.mkdir(parents=True)
         armed = environment(failpoints, once)
-        with (self.folder / "index.log").open("ab") as log:
+        with (self.folder / "views.log").open("ab") as log:
             process = subprocess.Popen(
                 [sys.executable, "-c", FOLLOWER, str(self.folder)],
                 cwd=PROJECT,
                 env=os.environ | self._mark.environment | armed,
+                stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
             )

@@ -43,7 +43,7 @@ SETTINGS = {
 }
 STRUCK_DOWN = (-signal.SIGKILL, -signal.SIGTERM)  # the latter before it could listen to it
 PATIENCE_SECONDS = 60.0  # for what should take a few
-LEFTOVER_SECONDS = 60.0  # a busy parser ends by its page's deadline, and companions finish what they are at
+LEFTOVER_SECONDS = 60.0  # a busy parser ends by its page's deadline, and views finish what they are at
 
 
 @dataclass(slots=True)
@@ -142,25 +142,12 @@ class Ordeal:
                 self.start(slot)
         return all(worker.returncode == 0 for worker in self.workers)
 
-    def companion(self, name: str) -> int | None:
-        """The process id of the one that holds NAME.lock, while it lives."""
-        with suppress(FileNotFoundError, ValueError):
-            pid = int((self.folder / f"{name}.lock").read_text())
-            return pid if self.mark.is_on(pid) else None
-        return None
-
-    def kill_follower(self) -> None:
-        """kill -9 of the index follower, where one is at work; the workers start another."""
-        self._kill_companion("follower", "index")
-
-    def kill_refresher(self) -> None:
-        """As `kill_follower`."""
-        self._kill_companion("refresher", "refresh")
-
-    def _kill_companion(self, kind: str, name: str) -> None:
-        if (pid := self.companion(name)) is not None:
-            self.note(Fault(kind, kills=True))
-            with suppress(ProcessLookupError):  # it has come to its end in this moment
+    def kill_views(self) -> None:
+        """kill -9 of the process that derives views, where one is at work; the workers start another."""
+        with suppress(FileNotFoundError, ValueError, ProcessLookupError):
+            pid = int((self.folder / "views.lock").read_text())
+            if self.mark.is_on(pid):
+                self.note(Fault("views", kills=True))
                 os.kill(pid, signal.SIGKILL)
 
     # ---- Redis

@@ -131,7 +131,7 @@ class Refreshes:
             case "failpoint":
                 self._strike(self._chance.choice(FAILPOINTS))
             case "refresher":
-                ordeal.kill_refresher()
+                ordeal.kill_views()
             case "follower":
                 ordeal.kill_follower()
             case "redis":

@@ -142,7 +142,7 @@ class Victim:
     def _follower(self) -> int | None:
         """Its process id, while it lives."""
         with suppress(FileNotFoundError, ValueError):
-            pid = int((self.folder / "index.lock").read_text())
+            pid = int((self.folder / "views.lock").read_text())
             return pid if self._mark.is_on(pid) else None
         return None
 

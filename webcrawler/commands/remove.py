@@ -13,7 +13,7 @@ from typing import Any
 from webcrawler import connection
 from webcrawler.archive import purge
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import VOCABULARY, is_crawling, try_lock
+from webcrawler.background import VIEWS_NEED, Views, is_crawling, try_lock
 from webcrawler.commands._frontier_shown import rows
 from webcrawler.commands.base import Command, Option, progress_bars
 from webcrawler.errors import BadInput
@@ -168,4 +168,5 @@ class Remove(Command):
             if not is_crawling(self.crawl_dir):
                 wait_until_caught_up(self.crawl_dir)
             if (self.crawl_dir / "vocabulary").exists():  # suggestions are titles
-                VOCABULARY.ensure_started(self.crawl_dir)
+                settings = connection.serialized(self.project, others=VIEWS_NEED)
+                Views(self.crawl_dir).ensure_started(settings)

@@ -1,14 +1,16 @@
 """Which documents hold these words? An inverted index: derived data, rebuilt from the catalog at any time.
 
-`follower` is the process that keeps index and anchors up to date, by way of `changes`. `Live` opens what was
+`follower` keeps index and anchors up to date, by way of `changes`. `Live` opens what was
 committed last. `whoosh/` writes and reads the files.
 """
 
 from webcrawler.index import follower
+from webcrawler.index.changes import indexable
 from webcrawler.index.follower import reindex, wait_until_caught_up
 from webcrawler.index.whoosh import (
     ANCHOR_POSITIONS,
     BulkCodec,
+    Finds,
     Flat,
     HitList,
     Hits,
@@ -22,12 +24,12 @@ from webcrawler.index.whoosh import (
     applied_seq,
     followed,
     indexed_documents,
-    newest_seq,
 )
 
 __all__ = [
     "ANCHOR_POSITIONS",
     "BulkCodec",
+    "Finds",
     "Flat",
     "HitList",
     "Hits",
@@ -41,8 +43,8 @@ __all__ = [
     "applied_seq",
     "followed",
     "follower",
+    "indexable",
     "indexed_documents",
-    "newest_seq",
     "reindex",
     "wait_until_caught_up",
 ]

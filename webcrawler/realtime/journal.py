@@ -30,7 +30,6 @@ KEEP = ("similar", "yes", "no")  # which finds stay in the index: the similar on
 STATES = ("running", "finished")
 REASONS = ("enough", "max_pages", "max_time", "nothing_left", "stopped", "failed")
 KEPT = 100  # journals of runs that are over
-CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
 SUFFIXES = ("json", "log", "lock", "stop", "asked", "new")  # of the files of a run
 _NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,100}")

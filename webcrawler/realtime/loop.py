@@ -6,16 +6,13 @@ Source: Pinkerton 1994, "Real-time search mode".
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from threading import Event
 
 from webcrawler.archive import recall, take_in
 from webcrawler.archive.catalog import Catalog
 from webcrawler.frontier import Frontier, Seen
-from webcrawler.index import newest_seq
 from webcrawler.records import Link
 from webcrawler.search import Searcher
 
@@ -24,7 +21,6 @@ logger = logging.getLogger(__name__)
 TOP = 100  # hits near the top of the list: candidates
 FIRST = 100  # documents to begin with where the index has no answer
 LEAST_CHANGE = 0.01  # of a relevance; a smaller one is not learned
-LAG_POLL_SECONDS = 0.05
 
 
 class QueryLoop:
@@ -96,50 +92,3 @@ class QueryLoop:
 
     def _admitted(self, seen: Sequence[Seen]) -> list[Seen]:
         return [one._replace(links=[link for link in one.links if self._admits(link)]) for one in seen]
-
-
-class Lag:
-    """How far is the index behind the catalog? For one thread, except `stop_waiting`."""
-
-    def __init__(self, crawl_dir: Path) -> None:
-        self._crawl_dir = crawl_dir
-        self._stopped = Event()
-        self._last_at_rest: int | None = None  # the last change when the crawl came to rest
-
-    def applied(self) -> int:
-        """The last change that searchers can see; the follower applies those since a search began first."""
-        return newest_seq(self._crawl_dir / "index")
-
-    def covers(self, seq: int, is_at_rest: bool) -> bool:
-        """Is that change as new as the last one of this crawl?
-
-        Args:
-            is_at_rest: has this crawl nothing left to do? Changes by other crawls from then on do not count.
-        """
-        if not is_at_rest:
-            self._last_at_rest = None
-        elif self._last_at_rest is None:
-            self._last_at_rest = self.last()
-        return self._last_at_rest is not None and seq >= self._last_at_rest
-
-    def wait(self, seconds: float) -> None:
-        """Waits, that many seconds at most, until the index has what the catalog has now."""
-        last, deadline = self.last(), time.monotonic() + seconds
-        if self.applied() < last:
-            logger.info("the last list waits for the index, up to %.0f s", seconds)
-        while (
-            self.applied() < last and time.monotonic() < deadline and not self._stopped.wait(LAG_POLL_SECONDS)
-        ):
-            pass
-
-    def stop_waiting(self) -> None:
-        """Makes `wait` return at once, now and later; for any thread."""
-        self._stopped.set()
-
-    def last(self) -> int:
-        """The catalog's last change."""
-        path = self._crawl_dir / "catalog.sqlite"
-        if not path.exists():
-            return 0
-        with closing(Catalog(path, readonly=True)) as catalog:
-            return catalog.last_seq()

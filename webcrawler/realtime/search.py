@@ -15,18 +15,19 @@ from pathlib import Path
 from webcrawler import clock
 from webcrawler.archive import discard_finds, discard_left_over
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import hold_crawl, hold_search
+from webcrawler.background import hold_crawl
 from webcrawler.crawl import CrawledPage
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, inspect
+from webcrawler.index import Finds, indexable
 from webcrawler.job import seed_link
 from webcrawler.orderings import arguments_of, ordering_type
 from webcrawler.orderings.topic import Likeness, Wanted, page_score
 from webcrawler.realtime import journal
 from webcrawler.realtime.examples import typical_words
 from webcrawler.realtime.job import RealtimeJob
-from webcrawler.realtime.journal import CAUGHT_UP_SECONDS, Found, Journal, Writer
-from webcrawler.realtime.loop import Lag, QueryLoop
+from webcrawler.realtime.journal import Found, Journal, Writer
+from webcrawler.realtime.loop import QueryLoop
 from webcrawler.realtime.result_list import Listing
 from webcrawler.records import Link, Text
 from webcrawler.search import Searcher, SearchSettings
@@ -73,16 +74,16 @@ class RealtimeSearch:
         self._is_resumed = earlier is not None
         discard_left_over(crawl_dir)
         self._writer = Writer(crawl_dir, job.name)
-        self._held = ExitStack()  # until its finds are discarded: index, ranks and words have to follow
+        self._held = ExitStack()  # until its finds are discarded: the views have to follow
         self._held.enter_context(hold_crawl(crawl_dir))
-        self._lag = Lag(crawl_dir)
-        self._held.enter_context(hold_search(crawl_dir, self._last_change()))
         self._started = clock.now() - (earlier["seconds"] if earlier else 0.0)
+        self._finds = Finds()
         self._searcher = Searcher(
             crawl_dir,
             settings.reference,
             job=job.marks_finds,
             spam=settings.spam,
+            finds=self._finds,
         )
         self._query = job.query
         self._wanted = Wanted.of(job.query) if job.query else None
@@ -104,6 +105,7 @@ class RealtimeSearch:
         self._note, self._about, self.fetched, self._kept = "", "", 0, 0
         self.waiting_pages: deque[CrawledPage] = deque()
         self._waiting_urls = 0
+        self._not_indexed: list[str] = []  # canonical URLs of documents that were fetched
         if earlier and self._path.exists():
             self._resume(earlier)
 
@@ -129,13 +131,6 @@ class RealtimeSearch:
         pages = max(1, job.max_pages - self.fetched) if job.max_pages else None
         left = max(1.0, job.max_time - seconds) if job.max_time else None
         return replace(job, max_pages=pages, max_time=left, resumed=self._is_resumed)
-
-    def _last_change(self) -> int:
-        """0 where the catalog cannot be read yet: the crawl says why, or upgrades it."""
-        try:
-            return self._lag.last()
-        except (WebcrawlerError, sqlite3.Error):
-            return 0
 
     @property
     def similar(self) -> int:
@@ -182,15 +177,16 @@ class RealtimeSearch:
             of_search = self._path, self._searcher, frontier, admits
             self._begin_loop(QueryLoop(*of_search, self.job.marks_finds))
             return ""
-        applied, generation, candidates = self._lag.applied(), self._searcher.generation, 0
+        states, candidates = inspect.stats(frontier), 0  # what is not leased any more is in the catalog
+        self._index_finds()
+        generation = self._searcher.generation
         if generation != self._generation and self._query:
             candidates = self._loop.step(self._query)
             self._hits, _ = self._listing.hits(self._query, self._urls)
             self._generation = generation
-        states = inspect.stats(frontier)
         self._waiting_urls = states["queued"]
         is_at_rest = not (states["queued"] or states["leased"] or candidates or self.waiting_pages)
-        return "nothing_left" if self._lag.covers(applied, is_at_rest) else ""
+        return "nothing_left" if is_at_rest else ""
 
     def _begin_loop(self, loop: QueryLoop) -> None:
         """Takes the links of the best documents in the index into the frontier."""
@@ -207,6 +203,18 @@ class RealtimeSearch:
             self.add(self.waiting_pages[0])
             self.waiting_pages.popleft()  # only now: the step is repeated when it fails
 
+    def _index_finds(self) -> None:
+        """Have the searcher find what was fetched and is in the catalog by now."""
+        if not self._not_indexed or not self._path.exists():
+            return
+        with closing(Catalog(self._path, readonly=True, job=self.job.marks_finds)) as catalog:
+            documents = [catalog.find(url) for url in self._not_indexed]
+            known = {document.number: document for document in documents if document}
+            if known:
+                self._finds.add(indexable(catalog, known), catalog.identity)
+        missing = zip(self._not_indexed, documents, strict=True)
+        self._not_indexed = [url for url, document in missing if document is None]
+
     def add(self, page: CrawledPage) -> None:
         """A document that was fetched."""
         text = None if page.page.noindex else page.index_text
@@ -222,6 +230,7 @@ class RealtimeSearch:
         if is_duplicate:
             return
         self._urls[url] = id
+        self._not_indexed.append(url)
         self.fetched += 1
         if text and not is_example:
             if self._is_similar(text):
@@ -238,12 +247,8 @@ class RealtimeSearch:
         why = ", ".join(sorted({key.rpartition("/")[2] for key in found}))
         self._about = f"no page could be fetched: {why}" if why and not self.fetched else ""
 
-    def stop_waiting(self) -> None:
-        """Ends without waiting until the last list is complete; for any thread."""
-        self._lag.stop_waiting()
-
     def end(self, reason: str) -> Journal:
-        """Makes the last list once the index holds all that was found, and discards what is not kept.
+        """Makes the last list, and discards what is not kept.
 
         Args:
             reason: why the crawl ended.
@@ -251,13 +256,14 @@ class RealtimeSearch:
         with suppress(WebcrawlerError, sqlite3.Error, OSError):
             self._add_waiting()
         try:
-            self._lag.wait(CAUGHT_UP_SECONDS)
+            self._index_finds()
             if self._query:
                 self._hits, _ = self._listing.hits(self._query, self._urls)
         except Exception:  # whatever it is, the journal says how the search ended
             logger.exception("the last list is the one before")
         kept = self._discard_finds()
         self._held.close()
+        self._finds.close()
         if self._share and kept:
             self._about = "; ".join(filter(None, (self._about, self._share(kept))))
         ended_by = "stopped" if reason.startswith("closespider_") else REASONS.get(reason, "failed")

@@ -1,4 +1,4 @@
-"""The refresher, a process: one for each data folder, which has documents checked until no crawl is alive.
+"""The checks of a data folder, as one of its views.
 
 It is the UpdateModule of an incremental crawler (SV), beside the ranker, its RankingModule; the crawl is the
 CrawlModule, and never waits for it.
@@ -6,25 +6,16 @@ CrawlModule, and never waits for it.
 
 from __future__ import annotations
 
-import json
 import logging
-import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Mapping
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
 from webcrawler import metrics, pace
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import (
-    FOLLOWER,
-    REFRESHER,
-    hold_crawl,
-    is_crawling,
-    prepare,
-    wait_for,
-)
+from webcrawler.background import hold_crawl
 from webcrawler.connection import RedisError, from_settings, visit
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, ordering
@@ -49,88 +40,93 @@ def schedule_of(settings: Mapping[str, Any]) -> Schedule:
     return Schedule(settings["REFRESH_POLICY"], at_least, at_most * HOUR_DAYS)
 
 
-def refresh(
-    crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], bool] = lambda: False
-) -> bool:
-    """Works in this process until no crawl is alive.
+class Checking:
+    """Queues checks while a crawl is alive that makes any, as the frontier says (`Frontier.refresh`)."""
 
-    Returns:
-        False if another refresher is at work.
-    """
-    with REFRESHER.at_work(crawl_dir) as may_end:
-        if may_end is None:
+    def __init__(self, catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> None:
+        self._catalog, self._crawl_dir, self._settings = catalog, crawl_dir, settings
+        self._collection: Collection | None = None  # from the first check on
+        self._connected = ExitStack()
+        self._admission: Admission | None = None  # while Redis is connected
+        self._replacement: Replacement | None = None
+        self._frontier: Frontier | None = None
+        self._not_before = 0.0
+        self._warned = ""
+        self._is_settled = not int(settings.get("COLLECTION_MAX", 0))
+
+    def step(self, crawling: bool) -> bool:
+        began = time.monotonic()
+        if not crawling and not self._is_settled:
+            self._settle()
+        if not crawling or began < self._not_before:
             return False
-        catalog = wait_for(lambda: Catalog(crawl_dir / "catalog.sqlite", readonly=True), crawl_dir, stopped)
-        if not catalog:
-            return True
-        with closing(catalog), metrics.kept(crawl_dir):
-            collection = Collection(catalog, crawl_dir, schedule_of(settings))
-            while not stopped():
-                _serve(collection, catalog, crawl_dir, settings, stopped)
-                if collection.is_outdated() and not stopped():
-                    collection = Collection(catalog, crawl_dir, schedule_of(settings))
-                if not stopped():
-                    _settle(collection, catalog, crawl_dir, settings)
-                with suppress(OSError):
-                    collection.store()
-                if may_end(lambda: True):
-                    break
-    return True
+        try:
+            self._queue(self._frontier or self._connect())
+            self._not_before = began + (1 + REST) * (time.monotonic() - began)
+            self._warned = ""
+        except (RedisError, Unavailable) as error:
+            self._disconnect()
+            self._not_before = began + pace.RANKS_RETRY_SECONDS
+            self._warn("no checks are queued now: %s", error)
+        return False
 
+    def _connect(self) -> Frontier:
+        with visit(self._settings) as connection:
+            client = self._connected.enter_context(closing(connection.new_client()))
+        self._frontier = Frontier(client, ordering("fifo"))
+        return self._frontier
 
-def _serve(
-    collection: Collection,
-    catalog: Catalog,
-    crawl_dir: Path,
-    settings: Mapping[str, Any],
-    stopped: Callable[[], bool],
-) -> None:
-    """Queues checks while a crawl is alive; returns also when Redis is away or the collection outdated."""
-    try:
-        with visit(settings) as connection, closing(connection.new_client()) as client:
-            frontier = Frontier(client, ordering("fifo"))
-            share, pause_s = float(settings["REFRESH_SHARE"]), float(settings["FRONTIER_DELAY"])
-            admission = Admission(collection, catalog, frontier, share, pause_s)
-            most = int(settings["COLLECTION_MAX"])
-            replacement = Replacement(collection, catalog, frontier, crawl_dir, most)
-            while is_crawling(crawl_dir) and not (stopped() or collection.is_outdated()):
-                began = time.monotonic()
-                with metrics.refresher_step_seconds.time():
-                    admission.step()
-                    replacement.step()
-                time.sleep(max(pace.COMPANION_POLL_SECONDS, REST * (time.monotonic() - began)))
-    except (RedisError, Unavailable) as error:
-        _log.warning("no checks are queued now: %s", error)
-        time.sleep(pace.COMPANION_POLL_SECONDS)
+    def _disconnect(self) -> None:
+        self._connected.close()
+        self._frontier = self._admission = self._replacement = None
 
+    def _queue(self, frontier: Frontier) -> None:
+        if not (self._collection or frontier.refresh):
+            return
+        if self._collection is None or self._collection.is_outdated():
+            self._collection = Collection(self._catalog, self._crawl_dir, schedule_of(self._settings))
+            self._admission = None
+        if self._admission is None:
+            of_all = self._collection, self._catalog, frontier
+            share, pause_s = (float(self._settings[name]) for name in ("REFRESH_SHARE", "FRONTIER_DELAY"))
+            self._admission = Admission(*of_all, share, pause_s)
+            self._replacement = Replacement(*of_all, self._crawl_dir, int(self._settings["COLLECTION_MAX"]))
+        assert self._replacement is not None
+        with metrics.refresher_step_seconds.time():
+            self._admission.step()
+            self._replacement.step()
+        self._is_settled = False
 
-def _settle(collection: Collection, catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> None:
-    """Bring a collection to its size after a crawl, whose last pages may have come after the last step."""
-    most = int(settings["COLLECTION_MAX"])
-    if not most or is_crawling(crawl_dir):
-        return
-    collection.follow()
-    if collection.documents <= most:
-        return
-    try:  # the crawl may have been the last user of its Redis
-        with hold_crawl(crawl_dir, PATIENCE_SECONDS), from_settings(settings) as connection:
-            frontier = Frontier(connection.client, ordering("fifo"))
-            Replacement(collection, catalog, frontier, crawl_dir, most).settle()
-            if (crawl_dir / "index").exists():
-                FOLLOWER.ensure_started(crawl_dir)  # that of the crawl may have ended with it
-    except (RedisError, Unavailable, BadInput) as error:
-        _log.warning("the collection stays larger than %d documents until the next crawl: %s", most, error)
+    def _settle(self) -> None:
+        """Bring a collection to its size after a crawl: its last pages may have come after the last step."""
+        self._disconnect()
+        self._is_settled = True
+        if not (most := int(self._settings.get("COLLECTION_MAX", 0))):
+            return
+        if self._collection is None:
+            self._collection = Collection(self._catalog, self._crawl_dir, schedule_of(self._settings))
+        collection = self._collection
+        collection.follow()
+        if collection.documents <= most:
+            return
+        try:  # the crawl may have been the last user of its Redis
+            with hold_crawl(self._crawl_dir, PATIENCE_SECONDS), from_settings(self._settings) as connection:
+                frontier = Frontier(connection.client, ordering("fifo"))
+                Replacement(collection, self._catalog, frontier, self._crawl_dir, most).settle()
+        except (RedisError, Unavailable, BadInput) as error:
+            what = "the collection stays larger than %d documents until the next crawl: %s"
+            _log.warning(what, most, error)
 
+    def _warn(self, what: str, error: Exception) -> None:
+        if str(error) != self._warned:
+            _log.warning(what, error)
+        self._warned = str(error)
 
-def main(arguments: list[str]) -> int:
-    """python -m webcrawler.refresh.refresher CRAWL_DIR; settings on stdin (`refresher.serialized`)."""
-    stopped = prepare("refresher")
-    crawl_dir = Path(arguments[0])
-    settings = json.loads((not sys.stdin.isatty() and sys.stdin.read()) or "{}")
-    if not refresh(crawl_dir, {**settings, "CRAWL_DIR": str(crawl_dir)}, stopped):
-        _log.info("another refresher is at work")
-    return 0
+    def is_behind(self) -> bool:
+        return not self._is_settled
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    def close(self) -> None:
+        self._disconnect()
+        if self._collection:
+            with suppress(OSError):  # it is read again from the history
+                self._collection.store()

@@ -17,7 +17,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.crawl.run import has_begun, refuse_if_lost
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
-from webcrawler.index import followed, newest_seq
+from webcrawler.index import applied_seq, followed
 
 QUICK_BYTES = 2_000_000_000  # of a catalog that SQLite reads within seconds
 MENDS = {  # where a fault names no command itself
@@ -82,7 +82,7 @@ def _refuse_pages(crawl_dir: Path, is_deep: bool) -> None:
 def _refuse_index(crawl_dir: Path) -> None:
     views = [crawl_dir / "index", crawl_dir / "anchors"]
     known = {followed(view) for view in views} - {""}
-    newest = max(map(newest_seq, views))
+    newest = max(map(applied_seq, views))
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         if known - {catalog.identity} or newest > catalog.last_seq():
             raise BadInput("it is of another catalog, or of a later time")

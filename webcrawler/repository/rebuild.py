@@ -14,7 +14,7 @@ from scrapy.settings import BaseSettings
 
 from webcrawler.archive.catalog import Catalog, blocked_servers, take_place
 from webcrawler.archive.pages import KEPT, Record, in_order
-from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, hold_crawl, try_lock
+from webcrawler.background import Views, try_lock
 from webcrawler.crawl.run import removal_limits
 from webcrawler.errors import BadInput
 from webcrawler.index import wait_until_caught_up
@@ -74,17 +74,11 @@ def rebuild(
         aside.mkdir()
         blocked = [*blocked, *blocked_servers(crawl_dir / "catalog.sqlite")]
         work = _Work(crawl_dir, aside, settings, progress)
-        with hold_crawl(aside):  # the index follows, as it follows a crawl
-            follower = FOLLOWER.ensure_started(aside)
-            work.write_catalog(blocked)
+        work.write_catalog(blocked)
         found = work.result(blocked)
         make_ranks_and_vocabulary(aside, progress)
-        FOLLOWER.take_over(aside).close()  # it works below all others; somebody waits for the rest
-        if follower:
-            follower.wait()
         wait_until_caught_up(aside, lambda applied, last: progress("index", applied, last))
-        for companion in (FOLLOWER, RANKER, REFRESHER, VOCABULARY):
-            held.enter_context(companion.take_over(crawl_dir))
+        held.enter_context(Views(crawl_dir).take_over())
         _exchange(crawl_dir, aside)
     return found
 
@@ -99,9 +93,7 @@ def _exchange(crawl_dir: Path, aside: Path) -> None:
 
 
 def _discard(aside: Path) -> None:
-    if aside.exists():
-        FOLLOWER.take_over(aside).close()
-        shutil.rmtree(aside, ignore_errors=True)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def make_ranks_and_vocabulary(crawl_dir: Path, progress: Progress) -> None:

@@ -13,13 +13,13 @@ from scrapy.settings import BaseSettings
 from webcrawler import connection, urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
-from webcrawler.background import FOLLOWER, RANKER, VOCABULARY, hold_crawl
+from webcrawler.background import VIEWS_NEED, Views, hold_crawl
 from webcrawler.crawl.run import removal_limits
 from webcrawler.errors import BadInput, TooLarge, Unavailable
 from webcrawler.records import Fetch
 from webcrawler.repository.entries import entry_reader
 from webcrawler.repository.importing import Imported, Intake
-from webcrawler.settings import is_yes, words_of
+from webcrawler.settings import words_of
 
 MOST_RECORDS = 1_000
 MOST_UNPACKED_BYTES = 256 * 2**20  # of the records, and of the pages in them
@@ -63,12 +63,9 @@ def receive(
 
 
 def follow(crawl_dir: Path, settings: BaseSettings) -> None:
-    """Have index, ranks and vocabulary made of what is in the catalog, by processes that then end."""
+    """Have the views made of what is in the catalog, by a process that then ends."""
     if (crawl_dir / "catalog.sqlite").exists():
-        FOLLOWER.ensure_started(crawl_dir)
-        VOCABULARY.ensure_started(crawl_dir)
-        if is_yes(settings["RANKER_ENABLED"]):
-            RANKER.ensure_started(crawl_dir, connection.serialized(settings))
+        Views(crawl_dir).ensure_started(connection.serialized(settings, others=VIEWS_NEED))
 
 
 def _open(crawl_dir: Path, settings: BaseSettings, held: ExitStack) -> Intake:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.errors import Unavailable
-from webcrawler.index import Live, Reading
+from webcrawler.index import Finds, Live, Reading
 from webcrawler.search.adjusted import Adjusted
 from webcrawler.search.facets import Count, Facets
 from webcrawler.search.masks import ENOUGH, FIELDS, PART, SHORT_FIELDS, Matched, all_words, match
@@ -61,8 +61,9 @@ class Engine:
         reference: Reference | None,
         fresh_seconds: float = 0.0,
         spam: float = 1.0,
+        finds: Finds | None = None,
     ) -> None:
-        self._live = Live(crawl_dir, fresh_seconds)
+        self._live = Live(crawl_dir, fresh_seconds, finds)
         self._opened, self._reference, self._spam = opened, reference, spam
         self._reading: Reading | None = None
         self._lexicon: tuple[Reading | None, Lexicon] = None, Lexicon()  # of a reading

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 from webcrawler.errors import BadInput
-from webcrawler.index import follower
+from webcrawler.index import Finds, follower
 from webcrawler.search.corrected import Corrected, corrected
 from webcrawler.search.display import PAGES, fold, hits, result_page, visible
 from webcrawler.search.engine import RELEVANCE, SORTS, Answer, Engine
@@ -46,6 +46,7 @@ class Searcher:
         job: str = "",
         uncrawled: str = FEW,
         spam: float = SPAM,
+        finds: Finds | None = None,
     ) -> None:
         """
         Args:
@@ -57,11 +58,12 @@ class Searcher:
                 ten fetched pages answer; `always`, as relevant as they are.
             spam: by which scores of pages are multiplied that are marked as spam, 0 to 1.
             job: name of a search of the web; its finds are seen, those of others are not.
+            finds: of that search, which the index need not have yet.
         """
         self._crawl_dir, self._deadline_seconds = crawl_dir, deadline_seconds
         self._uncrawled = uncrawled
         self._opened = Opened(crawl_dir, job)
-        self._engine = Engine(crawl_dir, self._opened, reference, fresh_seconds, spam)
+        self._engine = Engine(crawl_dir, self._opened, reference, fresh_seconds, spam, finds)
 
     @property
     @readable()

@@ -99,7 +99,7 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "fail.after": ("webcrawler/archive/batch.py", "the frontier does"),
     "batch.settled": ("webcrawler/archive/batch.py", "all is decided, the worker has not heard"),
     # indexed
-    "index.locked": ("webcrawler/index/follower.py", "a follower has the lock"),
+    "views.locked": ("webcrawler/views.py", "a process has the lock"),
     "index.read": ("webcrawler/index/changes.py", "changes are read"),
     "index.added": ("webcrawler/index/whoosh/engine.py", "documents are added, nothing is written"),
     "index.written": (

@@ -18,7 +18,7 @@ from scrapy.http import Response
 
 from webcrawler import connection, metrics, urls
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion
+from webcrawler.background import VIEWS_NEED
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.certificates import Certificates
@@ -51,10 +51,6 @@ AGENTS = "AGENTS"  # not one of our settings: where the command puts what it has
 FAILING = "seeds that have failed: %s; name them again, or run `scrapy frontier again URL`, to try once more"
 NOTHING = "nothing was crawled: all seeds have failed; `scrapy frontier explain URL` says why"
 TOO_LARGE = "the sitemap %s is larger than %d MB: what it names is not all known; its owner may divide it"
-REFRESHER_NEEDS = (
-    *("FRONTIER_DELAY", "REFRESH_SHARE", "REFRESH_POLICY", "REFRESH_AT_LEAST", "REFRESH_AT_MOST"),
-    *("COLLECTION_MAX", "REDIS_FSYNC"),
-)
 
 
 class Crawl(Worker):
@@ -128,22 +124,11 @@ class Crawl(Worker):
         added = self.agents.tally.total("added")  # by other agents: they are among the documents counted
         room = most - self.stores.ask(Catalog.count_documents) + added if most else None
         self.outcomes = Outcomes(self, self.stores, self.job.max_pages, self.seeds, room, self.agents.tally)
-        made = self.crawler.engine.scraper.itemproc.middlewares
-        feeds = {pipeline.feeds for pipeline in made if isinstance(pipeline, PagePipeline)}
-        needed = dict.fromkeys((FOLLOWER, VOCABULARY), b"") if "index" in feeds else {}
-        if "link graph" in feeds and is_yes(self.settings["RANKER_ENABLED"]):
-            needed[RANKER] = connection.serialized(self.settings, self.job.mode)
-        at_once = [FOLLOWER, RANKER] if self.frontier.ordering.follows_ranks else [FOLLOWER]
-        if self.job.refresh != "no":
-            needed[REFRESHER] = connection.serialized(self.settings, others=REFRESHER_NEEDS)
-            at_once.append(REFRESHER)
         self._watch = Watch(
             self.folder,
-            needed,
-            at_once,
-            lambda failing: loop.call_soon_threadsafe(self._give_up_on, failing),
-            # A person waits for a search; the follower of a crawl is below everything else.
-            in_hurry=[FOLLOWER] if self.job.is_search else [],
+            connection.serialized(self.settings, self.job.mode, VIEWS_NEED),
+            self.agents.is_first and not self.job.is_search,  # the newest crawl's settings hold
+            lambda: loop.call_soon_threadsafe(self._give_up_on_views),
         )
         if self.job.max_time:
             loop.call_later(self.job.max_time, self.stop, "max_time")
@@ -185,10 +170,10 @@ class Crawl(Worker):
     def _watch_agents(self) -> None:
         self.agents.watch(self.stop)
 
-    def _give_up_on(self, companion: Companion) -> None:
-        """Without the refresher, a crawl that waits for its checks would never end."""
-        if companion is REFRESHER and self.job.refresh != "yes":
-            self.stop("refresher_failed")
+    def _give_up_on_views(self) -> None:
+        """Without them, a crawl that waits for its checks would never end."""
+        if self.job.refresh not in ("no", "yes"):
+            self.stop("views_failed")
 
     def leave(self) -> None:
         if self._forms:
@@ -200,9 +185,7 @@ class Crawl(Worker):
             logger.warning(TOO_LARGE, url, SITEMAP_BYTES >> 20)
         attempt(self._notice_loss, self.connection.revive)
         try:
-            lag = self._watch.close()
-            if lag is not None:
-                self.crawler.stats.set_value("webcrawler/index_lag", lag)
+            self.crawler.stats.set_value("webcrawler/index_lag", self._watch.close())
         finally:
             self.stores.close()
         if not self.agents.is_first:
@@ -350,8 +333,6 @@ class CrawlPart:
 
 class PagePipeline(CrawlPart, ABC):
     """A pipeline of ours: adds its part to what is stored of a page."""
-
-    feeds = ""  # what would stay empty without it, and needs a process beside the crawl
 
     def process_item(self, item: object) -> object:
         if isinstance(item, CrawledPage):

@@ -8,11 +8,11 @@ newest commit; `reader` and `segment_reader` read it. `folder` makes, checks and
 from webcrawler.index.whoosh.codec import BulkCodec
 from webcrawler.index.whoosh.engine import WhooshEngine
 from webcrawler.index.whoosh.files import MappedSegment
-from webcrawler.index.whoosh.folder import applied_seq, discard, indexed_documents, is_outdated, newest_seq
+from webcrawler.index.whoosh.folder import applied_seq, discard, indexed_documents, is_outdated
 from webcrawler.index.whoosh.hit_encoding import ANCHOR_POSITIONS, HitList
-from webcrawler.index.whoosh.live import Live, followed
+from webcrawler.index.whoosh.live import Finds, Live, followed
 from webcrawler.index.whoosh.reader import Reading
-from webcrawler.index.whoosh.schema import Anchored, Hits, Number
+from webcrawler.index.whoosh.schema import Anchored, Hits, Indexable, Number
 from webcrawler.index.whoosh.segment_reader import Posted
 from webcrawler.index.whoosh.values import Flat, Values
 from webcrawler.index.whoosh.vectors import Vector
@@ -21,9 +21,11 @@ __all__ = [
     "ANCHOR_POSITIONS",
     "Anchored",
     "BulkCodec",
+    "Finds",
     "Flat",
     "HitList",
     "Hits",
+    "Indexable",
     "Live",
     "MappedSegment",
     "Number",
@@ -37,5 +39,4 @@ __all__ = [
     "followed",
     "indexed_documents",
     "is_outdated",
-    "newest_seq",
 ]

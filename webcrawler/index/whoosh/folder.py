@@ -13,7 +13,7 @@ from whoosh.fields import Schema
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
 from webcrawler.index.whoosh.files import MappedSegment, SafeStorage, load, loads
-from webcrawler.index.whoosh.schema import VERSION, early_of
+from webcrawler.index.whoosh.schema import VERSION
 
 NAME = "MAIN"
 VIEWS = ("index", "anchors")
@@ -117,23 +117,11 @@ def applied_seq(folder: Path, catalog: str | None = None) -> int:
 
     0 without an index, and where it follows another catalog than the one of this identity.
     """
-    return _applied(folder, catalog)[0]
-
-
-def newest_seq(folder: Path) -> int:
-    """Return the last change that searchers can see, be it applied early, while others wait."""
-    return _applied(folder)[1]
-
-
-def _applied(folder: Path, catalog: str | None = None) -> tuple[int, int]:
     try:
-        known = read_toc(folder).schema
-        if catalog not in (None, known.catalog):
-            return 0, 0
-        early = early_of(known)
-        return int(known.applied_seq), early[1] if early else int(known.applied_seq)
-    except Exception:  # none yet, or damaged: the follower says so and starts anew
-        return 0, 0
+        schema = read_toc(folder).schema
+        return int(schema.applied_seq) if catalog in (None, schema.catalog) else 0
+    except Exception:  # none yet, or damaged: it is begun anew
+        return 0
 
 
 def indexed_documents(folder: Path) -> int:

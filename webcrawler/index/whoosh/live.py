@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 
+import numpy as np
 from whoosh.index import TOC, EmptyIndexError, FileIndex
-from whoosh.reading import IndexReader
+from whoosh.reading import IndexReader, MultiReader
 
 from webcrawler import clock
 from webcrawler.errors import Unavailable
+from webcrawler.index.whoosh.engine import WhooshEngine, stored
 from webcrawler.index.whoosh.files import SafeStorage
 from webcrawler.index.whoosh.folder import (
     NAME,
@@ -18,7 +22,7 @@ from webcrawler.index.whoosh.folder import (
     read_toc,
 )
 from webcrawler.index.whoosh.reader import Reading
-from webcrawler.index.whoosh.schema import VERSION
+from webcrawler.index.whoosh.schema import VERSION, Indexable
 
 _SETTLED_SECONDS = 1.0  # no clock of a file system is coarser
 
@@ -26,8 +30,14 @@ _SETTLED_SECONDS = 1.0  # no clock of a file system is coarser
 class Live:
     """Opens index and anchors again whenever they have a new commit. Not safe between threads."""
 
-    def __init__(self, crawl_dir: Path, fresh_seconds: float = 0.0) -> None:
-        """`fresh_seconds`: how old the last look for new commits may be."""
+    def __init__(self, crawl_dir: Path, fresh_seconds: float = 0.0, finds: Finds | None = None) -> None:
+        """Open nothing yet.
+
+        Args:
+            fresh_seconds: how old the last look for new commits may be.
+            finds: are read as if the index had them.
+        """
+        self._finds = finds
         self._index = _LiveIndex(crawl_dir / "index")
         self._anchors = _LiveIndex(crawl_dir / "anchors")
         self._reading: Reading | None = None
@@ -36,7 +46,7 @@ class Live:
     @property
     def catalog(self) -> str:
         """The identity of the catalog that the reading's index follows."""
-        return self._index.catalog
+        return self._index.catalog or (self._finds.catalog if self._finds else "")
 
     def reading(self) -> Reading | None:
         """Return the newest commits that can be read; None where nothing is indexed.
@@ -51,6 +61,8 @@ class Live:
             return self._reading
         self._fresh_until = now + self._fresh_seconds
         index = self._index.reader()
+        if self._finds:
+            index = self._finds.beside(index)
         try:
             anchors = self._anchors.reader()
         except Unavailable:
@@ -59,7 +71,8 @@ class Live:
             return None
         if self._anchors.catalog != self.catalog:
             anchors = None
-        generation = self._index.shows, self._anchors.shows if anchors else None
+        own = self._finds.shows if self._finds else None
+        generation = self._index.shows, self._anchors.shows if anchors else None, own
         if self._reading is None or self._reading.generation != generation:
             self._reading = Reading(index, anchors, generation, self._reading)
         return self._reading
@@ -74,6 +87,47 @@ def followed(folder: Path) -> str:
     opened = _LiveIndex(folder)
     opened.reader()
     return opened.catalog
+
+
+class Finds:
+    """The pages of a search of the web that the index does not have yet, in a temporary index of the search.
+
+    It is read together with the index, so that one ranking scores all pages by the words of all. For one
+    thread.
+    """
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="webcrawler-search-")
+        self._live = _LiveIndex(Path(self._folder.name) / "index")
+        self._engine: WhooshEngine | None = None
+        self.catalog = ""  # the identity of the one that they are in
+
+    @property
+    def shows(self) -> object:
+        """Changes with what is added and dropped."""
+        return self._live.shows
+
+    def add(self, pages: Sequence[Indexable], catalog: str) -> None:
+        if self._engine is None:
+            self._engine, self.catalog = WhooshEngine(Path(self._folder.name), catalog), catalog
+        self._engine.commit((), pages, 0)
+
+    def beside(self, index: IndexReader | None) -> IndexReader | None:
+        """Return a reader of both; what the index has is dropped here."""
+        own = self._live.reader()
+        if index is None or own is None:
+            return index or own
+        both = np.intersect1d(stored(index, "number", ">u4"), stored(own, "number", ">u4"))
+        if len(both) and self._engine:
+            self._engine.commit(both.tolist(), (), 0)
+            if (own := self._live.reader()) is None:
+                return index
+        return MultiReader([leaf for reader in (index, own) for leaf, _ in reader.leaf_readers()])
+
+    def close(self) -> None:
+        if self._engine:
+            self._engine.close()
+        self._folder.cleanup()
 
 
 class _LiveIndex:

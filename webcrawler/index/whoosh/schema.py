@@ -27,6 +27,14 @@ from webcrawler.text import content, terms
 VERSION = 12  # of fields, analysis and hit lists together; another one in a folder means: follow again
 
 
+class Indexable(NamedTuple):
+    """A document that searches may find."""
+
+    document: Document
+    text: Text
+    repeats: Repeats = NO_REPEATS  # which blocks repeat over the pages of its server
+
+
 class Anchored(NamedTuple):
     """A page that others link to, fetched or not, and what they call it."""
 
@@ -130,12 +138,6 @@ def _marked(schema: Schema) -> Schema:
     schema.applied_seq = 0  # the last change of the catalog in this commit
     schema.catalog = ""  # its identity
     return schema
-
-
-def early_of(schema: Schema) -> tuple[int, int] | None:
-    """Return after which change, and up to which, a commit has those whose turn has not come; None: none."""
-    found: tuple[int, int] | None = getattr(schema, "early", None)
-    return found
 
 
 def index_document(document: Document, text: Text, repeats: Repeats = NO_REPEATS) -> dict[str, Any]:

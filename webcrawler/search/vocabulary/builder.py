@@ -1,10 +1,7 @@
-"""The process that makes the vocabulary of a data folder, until all is in it and no crawl is alive."""
+"""How the vocabulary of a data folder is made, as one of its views."""
 
 from __future__ import annotations
 
-import logging
-import signal
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -13,14 +10,7 @@ import numpy as np
 
 from webcrawler import pace
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import (
-    VOCABULARY,
-    MayEnd,
-    Renewal,
-    is_crawling,
-    prepare,
-    wait_for,
-)
+from webcrawler.background import Renewal, Views
 from webcrawler.search.vocabulary.completions import suggested
 from webcrawler.search.vocabulary.documents import Collected
 from webcrawler.search.vocabulary.spelling import Words
@@ -30,7 +20,6 @@ from webcrawler.search.vocabulary.thesaurus import thesaurus
 GROWTH = 1.2
 WORDS = 100_000  # the most frequent
 FOLDER = "vocabulary"
-_log = logging.getLogger(__name__)
 
 
 class VocabularyRenewal(Renewal):
@@ -67,22 +56,6 @@ def build(catalog: Catalog, until: int) -> Lists:
     return Lists(known, thesaurus(collected), suggested(collected, english, catalog))
 
 
-def keep_vocabulary(crawl_dir: Path) -> bool:
-    """Renew the vocabulary in this process until all is in it and no crawl is alive.
-
-    Returns:
-        False where another such process is at work.
-    """
-    path = crawl_dir / "catalog.sqlite"
-    with VOCABULARY.at_work(crawl_dir) as may_end:
-        if may_end is None:
-            return False
-        if catalog := wait_for(lambda: Catalog(path, readonly=True), crawl_dir):
-            with closing(catalog):
-                _keep(VocabularyRenewal(catalog, crawl_dir / FOLDER), crawl_dir, may_end)
-    return True
-
-
 def wait_until_made(crawl_dir: Path) -> None:
     """Wait until there is a vocabulary of what the catalog had at the call; make it where nobody does.
 
@@ -93,11 +66,11 @@ def wait_until_made(crawl_dir: Path) -> None:
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         last = catalog.last_seq()
         while stored_seq(folder, catalog.identity) < last:
-            if lock := VOCABULARY.lock(crawl_dir):
-                with lock:
+            with Views(crawl_dir).instead() as held:
+                if held:
                     make(catalog, folder)
-            else:
-                time.sleep(pace.COMPANION_POLL_SECONDS)
+                else:
+                    time.sleep(pace.COMPANION_POLL_SECONDS)
 
 
 def remake(crawl_dir: Path) -> None:
@@ -107,35 +80,7 @@ def remake(crawl_dir: Path) -> None:
         OSError: it cannot be stored.
     """
     with (
-        VOCABULARY.take_over(crawl_dir),
+        Views(crawl_dir).take_over(),
         closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog,
     ):
         make(catalog, crawl_dir / FOLDER)
-    if is_crawling(crawl_dir):
-        VOCABULARY.ensure_started(crawl_dir)
-
-
-def main(arguments: list[str]) -> int:
-    """python -m webcrawler.search.vocabulary.builder CRAWL_DIR; SIGTERM ends it at once."""
-    prepare("vocabulary")
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))  # half a vocabulary is nothing to keep
-    if not keep_vocabulary(Path(arguments[0])):
-        _log.info("another process makes the vocabulary")
-    return 0
-
-
-def _keep(renewing: VocabularyRenewal, crawl_dir: Path, may_end: MayEnd) -> None:
-    while True:
-        if is_crawling(crawl_dir):
-            if renewing.is_due():
-                renewing.renew()
-        else:
-            if renewing.is_behind():
-                renewing.renew()
-            if may_end(lambda: not renewing.is_behind()):
-                return
-        time.sleep(pace.COMPANION_POLL_SECONDS)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

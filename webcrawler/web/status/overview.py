@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from webcrawler import clock, connection, metrics
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, is_held
+from webcrawler.background import Views, is_held
 from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, Standing, bottleneck, ordering, standing
 from webcrawler.index import applied_seq, indexed_documents
@@ -39,10 +39,7 @@ NOT_HERE = "its Redis does not run"
 SILENT = "Redis does not answer now"
 PROCESSES = {  # names of their locks
     "crawl": "crawls",
-    "follower": FOLLOWER.name,
-    "ranker": RANKER.name,
-    "refresher": REFRESHER.name,
-    "vocabulary": VOCABULARY.name,
+    "views": "views",
 }
 Report = dict[str, Any]
 T = TypeVar("T")
@@ -191,7 +188,7 @@ def view_of(crawl_dir: Path, name: str, last_seq: int) -> View:
     """Reads a few small files. A view that is being replaced may seem not to exist."""
     folder = crawl_dir / name
     # the new folder alone may be left over from a rebuild that was killed
-    rebuilding = (crawl_dir / f"{name}.new").is_dir() and is_held(crawl_dir / f"{FOLLOWER.name}.lock")
+    rebuilding = (crawl_dir / f"{name}.new").is_dir() and Views(crawl_dir).is_at_work()
     age_s = _age(folder)
     if age_s is None:
         return View(rebuilding=rebuilding)
