@@ -8,8 +8,7 @@ page is judged:
 
 - how often a best page is first, or among the first three; nDCG@10;
 - of the questions in FILE (tests/fixtures/sections.tsv), how many are led to a section that answers: by the
-  first hit that is one of their pages, among the first ten;
-- of 100 extracts, the first hits of all questions, then the second ones, how many hold boilerplate.
+  first hit that is one of their pages, among the first ten.
 
 FTS5 has the same titles and texts: porter, each word in quotes, joined by OR, bm25 with title weight 5. Its
 index takes a minute for docweb full; --fts says where it is, or is made and kept.
@@ -29,12 +28,10 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
-from boilerplate import boilerplate
 from rich.console import Console
 from rich.table import Table
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.archive.pages import record_at
 from webcrawler.evaluation.judged import measure, read_judgments
 from webcrawler.evaluation.judged.collection import Judgments
 from webcrawler.index import Live
@@ -43,7 +40,6 @@ from webcrawler.search import Searcher
 
 MEASURES = {"Success@1": "first", "Success@3": "in three", "nDCG@10": "nDCG@10"}
 FIRST = 10  # hits that are looked at for a section
-EXTRACTS = 100
 AT_ONCE = 1_000  # texts read
 
 Answers = dict[str, list[str]]  # documents by query id
@@ -64,7 +60,6 @@ def main() -> None:
     found: dict[str, Any] = {"queries": len(hits), "answers": rows}
     if arguments.sections:
         found["sections"] = _sections(arguments.sections, hits, judgments)
-    found["boilerplate"] = _boilerplate(arguments.crawl_dir, hits)
     _print(found)
     if arguments.misses:
         _print_misses(found, hits, judgments)
@@ -98,21 +93,6 @@ def _sections(file: Path, hits: dict[str, list[Hit]], judgments: Judgments) -> d
     return {"questions": len(led), "right": sum(how == "right" for how, _ in led.values()), "led": led}
 
 
-def _boilerplate(crawl_dir: Path, hits: dict[str, list[Hit]]) -> dict[str, Any]:
-    by_place = (found[place] for place in range(FIRST) for found in hits.values() if place < len(found))
-    shown = [hit for hit in by_place if hit.fetched and hit.cached][:EXTRACTS]
-    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-        documents = catalog.documents([hit.number for hit in shown])
-    bad = []
-    for hit in shown:
-        place = documents[hit.number].place
-        page = record_at(crawl_dir / "pages", place).response.body if place else b""
-        extract = " … ".join((hit.snippet, *(section.snippet for section in hit.sections)))
-        if words := boilerplate(extract, page):
-            bad.append((hit.url, words, extract))
-    return {"extracts": len(shown), "bad": bad}
-
-
 def _fts5(crawl_dir: Path, file: Path | None) -> sqlite3.Connection:
     made = file is not None and file.exists()
     database = sqlite3.connect(file or ":memory:")
@@ -144,8 +124,6 @@ def _print(found: dict[str, Any]) -> None:
         table.add_row(shown, f"{ours:.3f}", f"{theirs:.3f}", f"{ours / theirs:.2f}" if theirs else "")
     if sections := found.get("sections"):
         table.add_row("led to the right section", f"{sections['right'] / sections['questions']:.2f}")
-    extracts = found["boilerplate"]
-    table.add_row("extracts with boilerplate", f"{len(extracts['bad'])} of {extracts['extracts']}")
     Console().print(table)
 
 
@@ -160,8 +138,6 @@ def _print_misses(found: dict[str, Any], hits: dict[str, list[Hit]], judgments: 
     for query, (how, fragment) in found.get("sections", {}).get("led", {}).items():
         if how != "right":
             print(f"      {query} {judgments.queries[query]}: {how} {fragment}")
-    for url, words, extract in found["boilerplate"]["bad"]:
-        print(f"      {url}: {words!r} in {extract!r}")
 
 
 def _arguments() -> argparse.Namespace:

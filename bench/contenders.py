@@ -23,7 +23,7 @@ from webcrawler.settings import SETTINGS
 
 PEERS = Path(__file__).resolve().parent / "peers"
 SEED = "http://directory.test/"
-PEER_PACKAGES = ("crawlee[parsel]==1.11.0", "py-spy==0.4.3")
+PEER_PACKAGES = ("crawlee[parsel]==1.11.0",)
 CATCH_UP_SECONDS = 600.0
 
 # The caller's settings of a crawl; and everybody may keep compiled modules, as a newcomer's Python does.
@@ -45,7 +45,6 @@ SCRAPY_REDIS = {
     "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
     "SCHEDULER_FLUSH_ON_START": "True",
 }
-ADD_ON = '{"webcrawler.addon.WebCrawlerAddon": 500}'
 
 
 class Web(NamedTuple):
@@ -78,11 +77,6 @@ def plain(web: Web, folder: Path, spider: str = "plain", **settings: str) -> Res
     """Bare Scrapy."""
     command = _scrapy("runspider", PEERS / f"{spider}.py", folder, **settings)
     return _result(_run(command, _environment(web), folder), folder)
-
-
-def add_on(web: Web, folder: Path, spider: str = "plain") -> Result:
-    """The same spider over our frontier, with its private Redis."""
-    return plain(web, folder, spider, ADDONS=ADD_ON, CRAWL_DIR=str(folder / "crawl"), **RULES)
 
 
 def scrapy_redis(web: Web, folder: Path, spider: str = "plain") -> Result:

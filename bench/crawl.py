@@ -1,6 +1,6 @@
 """This project side by side with bare Scrapy, scrapy-redis and crawlee-python on docweb.
 
-    python bench/crawl.py --docweb DIR [--rounds 3] [--only ours,plain] [--json FILE] [--profile]
+    python bench/crawl.py --docweb DIR [--rounds 3] [--only ours,plain] [--json FILE]
 
 All start at http://directory.test/ with the same rules: no robots.txt, no delays, 32 connections to a
 server, http only, no retries. Rounds are interleaved, the table shows medians. Wall time is that of the
@@ -22,7 +22,6 @@ from pathlib import Path
 from statistics import median
 
 from contenders import CONTENDERS, Result, Web
-from profiles import print_profile, record
 from rich.console import Console
 from rich.table import Table
 from serving import ROOT, proxy
@@ -34,10 +33,6 @@ def main() -> None:
     arguments = _arguments()
     with proxy(arguments.docweb, arguments.proxy) as url:
         web = Web(url, arguments.peer_env.absolute(), arguments.mode)
-        if arguments.profile:
-            with tempfile.TemporaryDirectory() as folder:
-                print_profile(record(web, Path(folder)), arguments.top)
-            return
         results = _rounds(arguments.only, arguments.rounds, web)
     medians = {name: _median(runs) for name, runs in results.items()}
     _print(medians)
@@ -61,17 +56,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--mode", default="breadth", help="of our crawl (breadth)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="every run and the medians")
     parser.add_argument(
-        "--profile", action="store_true", help="our crawl once, with py-spy; prints where time goes"
-    )
-    parser.add_argument(
-        "--top", type=int, default=15, metavar="N", help="functions of each thread in a profile (15)"
-    )
-    parser.add_argument(
         "--peer-env",
         type=Path,
         default=ROOT / ".bench-env",
         metavar="DIR",
-        help="for crawlee and py-spy (.bench-env)",
+        help="for crawlee (.bench-env)",
     )
     return parser.parse_args()
 

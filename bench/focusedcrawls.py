@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sqlite3
 import sys
@@ -42,7 +41,6 @@ class Lab(NamedTuple):
     proxy: str
     pages: int  # documents of a crawl
     concurrency: int  # downloads at a time
-    known: Path | None  # the data folder of what is known beforehand
 
     @property
     def settings(self) -> dict[str, str]:
@@ -56,13 +54,13 @@ def crawled(lab: Lab, strategy: str, topics: Sequence[Topic], relevant: Mapping[
     """
     with tempfile.TemporaryDirectory(prefix="focused-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        before = _begin(lab, folder)
-        asked = _search(strategy, topics[0]) if lab.known else _index(strategy, topics[0])
-        seconds = _crawl(lab, [*asked, "-a", f"max_pages={lab.pages}"], folder)
+        mode = mode_of(strategy, topics[0].query)
+        asked = ["index", "-a", f"mode={mode}", "-a", f"seeds={SEED}", "-a", f"max_pages={lab.pages}"]
+        seconds = _crawl(lab, asked, folder)
         with closing(Catalog(folder / "crawl/catalog.sqlite", readonly=True)) as catalog:
-            order = [number for number in fetched(catalog) if number not in before][: lab.pages]
+            order = fetched(catalog)[: lab.pages]
             found = judged(catalog, order, topics)
-        tried = _tried(folder / "crawl/catalog.sqlite") - len(before)
+        tried = _tried(folder / "crawl/catalog.sqlite")
     return [
         Run(
             strategy=strategy,
@@ -77,9 +75,9 @@ def crawled(lab: Lab, strategy: str, topics: Sequence[Topic], relevant: Mapping[
     ]
 
 
-def needs_query(lab: Lab, strategy: str) -> bool:
-    """Does a crawl depend on its topic? A search does in any case: it begins with what the index answers."""
-    return bool(lab.known) or mode_of(strategy, "query") != strategy
+def needs_query(strategy: str) -> bool:
+    """Does a crawl depend on its topic?"""
+    return mode_of(strategy, "query") != strategy
 
 
 def whole(lab: Lab, folder: Path) -> Path:
@@ -113,26 +111,6 @@ def judged(catalog: Catalog, numbers: Sequence[int], topics: Sequence[Topic]) ->
 def _texts(catalog: Catalog, numbers: Sequence[int]) -> Iterator[tuple[int, Text]]:
     for start in range(0, len(numbers), AT_ONCE):
         yield from catalog.texts(numbers[start : start + AT_ONCE]).items()
-
-
-def _begin(lab: Lab, folder: Path) -> set[int]:
-    """Puts what is known into the data folder; returns the numbers of its documents."""
-    if lab.known is None:
-        return set()
-    shutil.copytree(lab.known, folder / "crawl")
-    with closing(Catalog(folder / "crawl/catalog.sqlite", readonly=True)) as catalog:
-        return set(fetched(catalog))
-
-
-def _index(strategy: str, topic: Topic) -> list[str]:
-    return ["index", "-a", f"mode={mode_of(strategy, topic.query)}", "-a", f"seeds={SEED}"]
-
-
-def _search(strategy: str, topic: Topic) -> list[str]:
-    name, _, words = strategy.partition("?")
-    arguments = [word for pair in words.split("&") if pair for word in ("-a", pair)]
-    asked = [f"query={topic.query}", f"strategy={name}", "enough=0", "keep=yes"]
-    return ["realtime", *(word for one in asked for word in ("-a", one)), *arguments]
 
 
 def _crawl(lab: Lab, words: Sequence[str], folder: Path) -> float:

@@ -2,7 +2,6 @@
 
     python bench/frontier.py [--rounds 5] [--json FILE]         speed
     python bench/frontier.py --memory [--urls 1000000]          bytes per waiting and per seen URL
-    python bench/frontier.py --growth [--growth-urls 10000000]  does an operation get slower as it fills?
 
 Speed is from the Python call to its answer, mode breadth, defaults but for a delay of 0; links and requests
 are made before. Rounds are interleaved, the table shows medians. scrapy-redis: `enqueue_request`, that is
@@ -25,7 +24,6 @@ from time import perf_counter
 if "PYTHONPATH" not in os.environ:
     sys.path.insert(0, str(Path.cwd()))
 
-import growth
 import memory
 from rich.console import Console
 from rich.table import Table
@@ -57,8 +55,6 @@ def main() -> None:
     print(f"webcrawler: {Path(webcrawler.__file__).parent}, load {os.getloadavg()[0]:.1f}", file=sys.stderr)
     if arguments.memory:
         figures: object = memory.measure(arguments.urls, arguments.urls_per_server)
-    elif arguments.growth:
-        figures = growth.measure(arguments.growth_urls, arguments.rounds)
     else:
         figures = _speed(arguments.rounds, arguments.batches, arguments.servers)
     if arguments.json:
@@ -76,10 +72,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--urls", type=int, default=1_000_000, metavar="N", help="for --memory (1,000,000)")
     parser.add_argument(
         "--urls-per-server", type=int, default=memory.URLS_PER_SERVER, metavar="N", help="for --memory (100)"
-    )
-    parser.add_argument("--growth", action="store_true", help="measure growth instead")
-    parser.add_argument(
-        "--growth-urls", type=int, default=10_000_000, metavar="N", help="for --growth (10,000,000)"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="the same figures, and every round's")
     return parser.parse_args()

@@ -41,13 +41,13 @@ def measure(urls: int, per_server: int) -> dict[str, Bytes]:
     return rows
 
 
-def numbered(urls: int, servers: int, first: int = 0, last: int | None = None) -> Iterator[list[Link]]:
+def _numbered(urls: int, servers: int) -> Iterator[list[Link]]:
     """Links in calls of 1,000, the same number for each server, server after server."""
-    for start in range(first, urls if last is None else last, CALL):
+    for start in range(0, urls, CALL):
         yield [link(number * servers // urls, number) for number in range(start, min(start + CALL, urls))]
 
 
-def used(client: redis.Redis) -> Bytes:
+def _used(client: redis.Redis) -> Bytes:
     info = client.info("memory")
     return {kind: float(info[kind]) for kind in KINDS}
 
@@ -55,15 +55,15 @@ def used(client: redis.Redis) -> Bytes:
 def _ours(connection: Connection, urls: int, servers: int) -> dict[str, Bytes]:
     frontier = open_frontier(connection, "ann")
     _take_all(frontier)  # loads the scripts
-    before = used(connection.client)
-    for links in numbered(urls, servers):
+    before = _used(connection.client)
+    for links in _numbered(urls, servers):
         frontier.discover(links)
-    waiting = used(connection.client)
+    waiting = _used(connection.client)
     print("filled; now all are fetched", file=sys.stderr, flush=True)
     _take_all(frontier)
     return {
         "waiting, with its id": _per_url(before, waiting, urls),
-        "decided": _per_url(before, used(connection.client), urls),
+        "decided": _per_url(before, _used(connection.client), urls),
     }
 
 
@@ -76,13 +76,13 @@ def _take_all(frontier: Frontier) -> None:
 def _peer(connection: Connection, urls: int, servers: int) -> dict[str, Bytes]:
     """Its commands through a pipeline, as this is not about speed."""
     peer, client = ScrapyRedis(connection.client), connection.client
-    before = used(client)
-    for links in numbered(urls, servers):
+    before = _used(client)
+    for links in _numbered(urls, servers):
         client.sadd(peer.dupefilter.key, *(peer.dupefilter.request_fingerprint(request(of)) for of in links))
-    decided = used(client)
-    for links in numbered(urls, servers):
+    decided = _used(client)
+    for links in _numbered(urls, servers):
         client.zadd(peer.queue.key, {peer.queue._encode_request(request(of)): 0 for of in links})
-    waiting = used(client)
+    waiting = _used(client)
     return {
         "scrapy-redis, waiting, with its fingerprint": _per_url(before, waiting, urls),
         "scrapy-redis, decided": _per_url(before, decided, urls),

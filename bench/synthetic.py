@@ -77,19 +77,15 @@ class Pages:
     A page links 20 times to its own server, else to many, a few of them popular (Zipf).
     """
 
-    def __init__(self, servers: int, first_number: int = 0, seed: int = 1) -> None:
+    def __init__(self, servers: int, seed: int = 1) -> None:
         self._servers = range(servers)
         self._popularity = list(accumulate(1 / rank for rank in range(1, servers + 1)))
         self._random = random.Random(seed)
-        self._number = first_number
+        self._number = 0
 
     def zipf(self) -> list[Link]:
         others = self._random.choices(self._servers, cum_weights=self._popularity, k=BATCH - OWN_SERVER)
         return self._links([*self._own(), *others])
-
-    def even(self) -> list[Link]:
-        """As `zipf`, but the others are all on different servers: the same work at any number of them."""
-        return self._links([*self._own(), *self._random.sample(self._servers, BATCH - OWN_SERVER)])
 
     def distinct(self) -> list[Link]:
         """Each on another server."""

@@ -1,6 +1,6 @@
 """One, two and four workers on one crawl (`-a agents=N`): what they gain, and what they cost each other.
 
-    python bench/workers.py (--docweb DIR | --domains 200) [--workers 1,2,4] [--rounds 3] [--json FILE]
+    python bench/workers.py --docweb DIR [--workers 1,2,4] [--rounds 3] [--json FILE]
 
 The web answers after 50 ms, as servers far away do. A worker has few downloads at once, so that they and
 nothing else bound it. Everything is on: parsers, WARC, catalog, index. Rounds are interleaved, the table
@@ -11,9 +11,6 @@ shows medians.
     trips     reads of Redis by page, KB what went over its lines by page
     overlap   share of the hosts that two workers fetched from   twice  fetches of a URL fetched before
     order     share of all links that lead to the first half of the documents: the more, the better
-
-With --bad-line, one segment in twenty between workers and Redis is held back 200 ms, and all lines are cut
-every five seconds.
 """
 
 from __future__ import annotations
@@ -24,32 +21,23 @@ import os
 import sqlite3
 import sys
 import tempfile
-import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 from contenders import Web, catch_up, our_crawl
-from domains import many_domains
 from processes import measure
 from rich.console import Console
 from rich.table import Table
 from serving import ROOT, proxy
 
 from webcrawler.archive.catalog import Catalog
-
-sys.path.insert(0, str(Path(__file__).parent / "faults"))
-from marked import Mark
-from redisserver import RedisServer
-from toxics import Toxics
+from webcrawler.connection import connect
 
 TWICE = "SELECT count(*) - count(DISTINCT number) FROM fetches"
 ORDER = "SELECT number FROM fetches GROUP BY number ORDER BY min(fetched)"
-CUT_SECONDS = 5.0
-HELD_BACK = (0.05, 0.2)  # share of the segments, seconds
 
 
 class Run(NamedTuple):
@@ -71,7 +59,7 @@ class Run(NamedTuple):
 def main() -> None:
     arguments = _arguments()
     runs: dict[int, list[Run]] = {workers: [] for workers in arguments.workers}
-    with _web(arguments) as url:
+    with proxy(arguments.docweb, "", arguments.delay_ms) as url:
         for _ in range(arguments.rounds):
             for workers, done in runs.items():
                 done.append(_crawl(Web(url, Path(), arguments.mode), workers, arguments))
@@ -86,7 +74,6 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--docweb", type=Path, metavar="DIR", help="made by `docweb.py build`")
-    parser.add_argument("--domains", type=int, default=0, metavar="N", help="instead, of ten pages each")
     parser.add_argument("--delay-ms", type=int, default=50, metavar="MS", help="before each answer (50)")
     parser.add_argument("--workers", type=_numbers, default=[1, 2, 4], metavar="N,N", help="(1,2,4)")
     parser.add_argument("--concurrency", type=int, default=2, metavar="N", help="downloads of a worker (2)")
@@ -94,7 +81,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--max-pages", type=int, default=0, metavar="N")
     parser.add_argument("--mode", default="breadth", help="(breadth)")
     parser.add_argument("--partitions", type=int, default=0, metavar="N", help="(as agents have them)")
-    parser.add_argument("--bad-line", action="store_true", help="between the workers and Redis")
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="of all (1)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="every run")
     return parser.parse_args()
@@ -104,43 +90,16 @@ def _numbers(text: str) -> list[int]:
     return [int(part) for part in text.split(",")]
 
 
-@contextmanager
-def _web(arguments: argparse.Namespace) -> Iterator[str]:
-    made = many_domains(arguments.domains, 10, arguments.delay_ms) if arguments.domains else None
-    with made or proxy(arguments.docweb, "", arguments.delay_ms) as url:
-        yield url
-
-
-@contextmanager
-def _redis(folder: Path, is_bad: bool) -> Iterator[tuple[RedisServer, int]]:
-    """A server, and the port to reach it by."""
-    with ExitStack() as opened:
-        server = RedisServer(folder / "redis", Mark())
-        opened.callback(server.stop)
-        if is_bad:
-            line = Toxics(server.port)
-            opened.callback(line.stop)
-            line.held_back, line.latency_seconds = HELD_BACK
-            ended = threading.Event()
-            opened.callback(ended.set)
-            threading.Thread(target=_cut, args=(line, ended), daemon=True).start()
-        yield server, line.port if is_bad else server.port
-
-
-def _cut(line: Toxics, ended: threading.Event) -> None:
-    while not ended.wait(CUT_SECONDS):
-        line.cut()
-
-
 def _crawl(web: Web, workers: int, arguments: argparse.Namespace) -> Run:
     """On a new data folder and an empty Redis."""
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
-        _redis(Path(name), arguments.bad_line) as (server, port),
+        connect(None, Path(name) / "redis") as server,
     ):
         folder = Path(name)
         command, environment = our_crawl(web, folder)
-        settings = {"REDIS_URL": f"redis://127.0.0.1:{port}", "FRONTIER_DELAY": arguments.pause}
+        socket = server.client.connection_pool.connection_kwargs["path"]
+        settings = {"REDIS_URL": f"unix://{socket}", "FRONTIER_DELAY": arguments.pause}
         settings |= {
             "CONCURRENT_REQUESTS": arguments.concurrency,
             "FRONTIER_PARTITIONS": arguments.partitions,

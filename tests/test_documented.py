@@ -30,7 +30,7 @@ ELSEWHERE = {  # pages and commands that are not typed here, and why
     r"pip install |apt(-get)? install |python3 -m venv ": "the environment is there",
     r"git clone ": "the clone is there",
     r"make (crawl|serve|test|test-all) ": "test_make.py crawls in a clone, and reads what the others run",
-    r"(PYTHONPATH=bench/\S+ |(\.venv/bin/)?python bench/)": "hours: studies; tests/faults is a short one",
+    r"(PYTHONPATH=tests/faults/\S+ |(\.venv/bin/)?python (bench|tests/faults)/)": "hours; see tests/faults",
     r"pytest tests/zoo": "CI runs it",
     r"useradd |su - |systemd|systemctl |ln -s |nginx |curl -H 'Host": "a server of one's own, and root",
     r"export REDIS_URL=\"rediss:": "test_connection.py has a Redis with TLS",

@@ -1,4 +1,4 @@
-"""kill -9 at random times during a crawl of docweb loses nothing; bench/faults/kills.py does it."""
+"""kill -9 at random times during a crawl of docweb loses nothing; tests/faults/kills.py does it."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def survivor(docweb: Docweb, tmp_path_factory: pytest.TempPathFactory) -> Surviv
     folder, figures = tmp_path_factory.mktemp("kills"), tmp_path_factory.mktemp("figures") / "kills.json"
     command = [
         sys.executable,
-        "bench/faults/kills.py",
+        "tests/faults/kills.py",
         str(docweb.folder),
         "--proxy",
         docweb.proxy,
@@ -107,7 +107,7 @@ def test_what_is_fetched_again_was_in_flight(survivor: Survivor) -> None:
     assert survivor.figures["refetched_unexplained"] == 0
 
 
-@pytest.mark.deep("how busy the machine is decides; bench/faults/kills.py reports it")
+@pytest.mark.deep("how busy the machine is decides; tests/faults/kills.py reports it")
 def test_work_goes_on_soon_after_each_kill(survivor: Survivor) -> None:
     kills = survivor.figures["kills"]
 

@@ -1,4 +1,4 @@
-"""Whatever happens to a crawl, nothing is lost and nothing is there twice: a short bench/faults/faults.py."""
+"""Whatever happens to a crawl, nothing is lost and nothing is there twice: a short tests/faults/faults.py."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("faults")
-    command = [sys.executable, "bench/faults/faults.py", "--short", "--folder", str(folder / "rounds")]
+    command = [sys.executable, "tests/faults/faults.py", "--short", "--folder", str(folder / "rounds")]
     if seed := os.environ.get("FAULTS_SEED"):
         command += ["--seed", seed]
 

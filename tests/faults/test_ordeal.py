@@ -1,4 +1,4 @@
-"""The driver of bench/faults/faults.py: the time that it measures is the crawl's, not its own."""
+"""The driver of tests/faults/faults.py: the time that it measures is the crawl's, not its own."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 from ports import Canary
 from redis import RedisError
 
-BENCH = Path(__file__).parents[2] / "bench" / "faults"
+FAULTS = Path(__file__).parent
 
 
 def test_its_client_tries_once_as_it_looks_before_each_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """While Redis is away redis-py's own ten tries would hold up the turn that starts the next worker."""
-    monkeypatch.syspath_prepend(BENCH)  # its programs import one another
+    monkeypatch.syspath_prepend(FAULTS)  # its programs import one another
     from redisserver import impatient
 
     nobody = Canary("127.0.0.1")

@@ -1,4 +1,4 @@
-"""Kill -9 amid the checks of a collection: each check counts once. A short bench/faults/refreshes.py."""
+"""Kill -9 amid the checks of a collection: each check counts once. A short tests/faults/refreshes.py."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("refreshes")
-    command = [sys.executable, "bench/faults/refreshes.py", "--kills", KILLS, "--folder", str(folder)]
+    command = [sys.executable, "tests/faults/refreshes.py", "--kills", KILLS, "--folder", str(folder)]
     if seed := os.environ.get("FAULTS_SEED"):
         command += ["--seed", seed]
 

@@ -1,6 +1,6 @@
 """All that can happen to a crawl, again and again, and what is lost by it: nothing may be.
 
-    python bench/faults/faults.py [--cycles 1000 | --short] [--seed N] [--folder DIR] [--json FILE]
+    python tests/faults/faults.py [--cycles 1000 | --short] [--seed N] [--folder DIR] [--json FILE]
 
 Crawls a small web of which all is known (oddweb.py) round after round. Workers, index followers and Redis are
 killed with kill -9, at random times and at every failpoint (hook/failpoints.py): at least --cycles

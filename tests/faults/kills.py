@@ -1,6 +1,6 @@
 """kill -9 of a crawl's processes at random times, again and again, and what the crawl has lost in the end.
 
-    python bench/faults/kills.py DOCWEB [--proxy URL] [--kills 10] [--seed N] [--folder DIR] [--json FILE]
+    python tests/faults/kills.py DOCWEB [--proxy URL] [--kills 10] [--seed N] [--folder DIR] [--json FILE]
 
 Crawls docweb (`../shared/docweb`, built into the folder DOCWEB and served behind the proxy). The crawl, the
 index follower and the embedded server are each killed --kills times, in random order, at random numbers of

@@ -194,7 +194,7 @@ class _Armed:
         action, _, passing = rest.partition(":")
         if name not in FAILPOINTS:
             raise ValueError(
-                f"FAILPOINTS={text}: there is no failpoint {name!r}; bench/faults/hook/failpoints.py has all"
+                f"FAILPOINTS={text}: there is no failpoint {name!r}; tests/faults/hook/failpoints.py has all"
             )
         if not (_is_action(action) and (passing or "1").isdecimal() and int(passing or 1) > 0):
             wanted = f"NAME:ACTION[:PASSING], ACTION one of {', '.join(ACTIONS)}, or seconds"

@@ -1,6 +1,6 @@
 """kill -9 amid the checks of a collection, again and again: no check may be lost or counted twice.
 
-    python bench/faults/refreshes.py [--kills 100] [--seed N] [--folder DIR] [--json FILE]
+    python tests/faults/refreshes.py [--kills 100] [--seed N] [--folder DIR] [--json FILE]
 
 Crawls the odd web (oddweb.py), then pass after pass changes some of its pages and checks all documents with
 `-a refresh=once`, while workers, refresher, index follower and Redis are killed: each as often as the others,
