@@ -13,10 +13,16 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import freshness
-from webcrawler.evaluation.freshness.collection import Collection
-from webcrawler.evaluation.freshness.laboratory import Run, run
-from webcrawler.evaluation.freshness.traces import read, window
-from webcrawler.evaluation.freshness.world import ALWAYS_NOW, HONEST, NEVER_UPDATED, World, synthetic
+from webcrawler.evaluation.freshness.laboratory import Collection, Run, run
+from webcrawler.evaluation.freshness.world import (
+    ALWAYS_NOW,
+    HONEST,
+    NEVER_UPDATED,
+    World,
+    read,
+    synthetic,
+    window,
+)
 
 pytestmark = pytest.mark.slow
 

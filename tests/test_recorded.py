@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import read
-from webcrawler.evaluation.files import numbers
-from webcrawler.evaluation.recorded import Recorded
+from webcrawler.evaluation.recorded import Recorded, numbers
 
 A, B, C, D, E = (f"http://{name}.test/" for name in "abcde")
 
@@ -145,18 +144,6 @@ def test_numbers_are_found_by_line(lines: list[list[int]], end: str) -> None:
 
     assert values.tolist() == [value for line in lines for value in line]
     assert counts.tolist() == [len(line) for line in lines]
-
-
-def test_a_long_file_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.evaluation.files.AT_ONCE", 7)
-    text = "".join(f"{n} {n * n}\n" for n in range(100)).encode()
-
-    values, counts = numbers(text, Path("some"))
-
-    assert values.tolist() == [value for n in range(100) for value in (n, n * n)]
-    assert counts.tolist() == [2] * 100
-    with pytest.raises(BadInput, match="line 101: 'x1'"):
-        numbers(text + b"x1 2\n", Path("some"))
 
 
 # ---- a crawl of one's own

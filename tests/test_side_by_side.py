@@ -16,7 +16,7 @@ from waiting import until
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.evaluation import Metrics, Recorded, Run, compare
-from webcrawler.evaluation.side_by_side import CONTEXT, Progress, each
+from webcrawler.evaluation.runner import CONTEXT, Progress, each
 from webcrawler.linkgraph import Graph
 
 
@@ -99,7 +99,7 @@ def test_a_process_that_is_killed_is_an_error_in_one_line() -> None:
 def test_processes_and_servers_end_with_a_laboratory_that_is_killed(tmp_path: Path) -> None:
     code = (
         "import signal\n"
-        "from webcrawler.evaluation.side_by_side import each\n"
+        "from webcrawler.evaluation.runner import each\n"
         "def work(task, connection, progress):\n"
         "    progress('begun', 1, 2)\n"
         "    signal.pause()\n"

@@ -13,7 +13,7 @@ from webcrawler.evaluation.pace import Pace
 from webcrawler.evaluation.provenance import hash_of, provenance
 from webcrawler.evaluation.recorded import Recorded, read
 from webcrawler.evaluation.results import SEEDS, Results, compare
-from webcrawler.evaluation.side_by_side import private_redis, processors
+from webcrawler.evaluation.runner import private_redis, processors
 
 __all__ = [
     "SEEDS",

@@ -18,7 +18,7 @@ from webcrawler.errors import BadInput
 from webcrawler.evaluation.figures import Evaluator, Metrics, Run
 from webcrawler.evaluation.pace import Pace
 from webcrawler.evaluation.recorded import Recorded, as_number
-from webcrawler.evaluation.side_by_side import Progress, each
+from webcrawler.evaluation.runner import Progress, each
 from webcrawler.evaluation.virtual import Web, crawl, paced_crawl
 from webcrawler.orderings import arguments_of, ordering, ordering_type
 

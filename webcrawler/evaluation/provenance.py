@@ -14,7 +14,7 @@ from typing import Any
 import webcrawler
 from webcrawler import clock
 from webcrawler.evaluation.recorded import Recorded
-from webcrawler.evaluation.side_by_side import processors
+from webcrawler.evaluation.runner import processors
 
 LIBRARIES = (
     "numpy",

@@ -13,7 +13,7 @@ from webcrawler.evaluation.laboratory import experiments, runs
 from webcrawler.evaluation.pace import Pace
 from webcrawler.evaluation.provenance import described, provenance
 from webcrawler.evaluation.recorded import Recorded, read
-from webcrawler.evaluation.side_by_side import Progress, processors
+from webcrawler.evaluation.runner import Progress, processors
 
 SEEDS = range(1, 11)  # of orderings that use chance
 

@@ -5,9 +5,8 @@ each strategy of `Experiments`, `Run` holds what one found, `tables` and `draw` 
 """
 
 from webcrawler.evaluation.focused.experiments import Experiments, mode_of, runs, sample
-from webcrawler.evaluation.focused.recorded_web import Recording
+from webcrawler.evaluation.focused.recorded_web import Recording, RelevanceRules, Topic, read_topics
 from webcrawler.evaluation.focused.report import Run, compared, draw, summary, tables
-from webcrawler.evaluation.focused.topics import RelevanceRules, Topic, read_topics
 
 __all__ = [
     "Experiments",

@@ -18,10 +18,9 @@ from urllib.parse import urlencode
 from webcrawler.archive import take_in
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
-from webcrawler.evaluation.focused.recorded_web import Fetched, Recording, link
+from webcrawler.evaluation.focused.recorded_web import Fetched, Recording, RelevanceRules, Topic, link
 from webcrawler.evaluation.focused.report import Run, pooled
-from webcrawler.evaluation.focused.topics import RelevanceRules, Topic
-from webcrawler.evaluation.side_by_side import Progress, each
+from webcrawler.evaluation.runner import Progress, each
 from webcrawler.evaluation.virtual import NO_DELAY
 from webcrawler.frontier import Budgets, Done, Failed, Frontier, Seen
 from webcrawler.index import applied_seq

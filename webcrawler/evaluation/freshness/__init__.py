@@ -7,7 +7,7 @@
 from webcrawler.evaluation.freshness.laboratory import Run, runs
 from webcrawler.evaluation.freshness.policies import POLICIES, check
 from webcrawler.evaluation.freshness.report import as_json, described, draw, fraction, summary, tables
-from webcrawler.evaluation.freshness.sources import worlds
+from webcrawler.evaluation.freshness.world import worlds
 
 __all__ = [
     "POLICIES",

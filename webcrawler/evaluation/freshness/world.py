@@ -1,9 +1,16 @@
-"""Webs that change, for the laboratory of freshness: pages, their servers, and when each page changed."""
+"""Webs that change: pages, their servers, and when each page changed; made up, or recorded.
+
+Recorded traces are lines of `page ⇥ group ⇥ gone ⇥ days,…`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -11,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from webcrawler.errors import BadInput
+from webcrawler.evaluation.recorded import unpacked
 from webcrawler.refresh import importance
 
 Floats = NDArray[np.float64]
@@ -155,3 +163,96 @@ def _importance(random: np.random.Generator, logs: Floats) -> Floats:
     rates = (logs - logs.mean()) / max(logs.std(), 1e-9)
     mixed = CORRELATION * rates + (1 - CORRELATION**2) ** 0.5 * random.normal(size=len(logs))
     return _cut(np.maximum(1 - ndtr(mixed), 1e-12) ** (-1 / PAGERANK))
+
+
+EPOCH = date(1970, 1, 1)
+
+
+class Page(NamedTuple):
+    group: str
+    gone: float  # the day; infinity if it is there
+    days: Floats  # of its versions, ascending, since 1970
+
+
+def read(files: Sequence[Path]) -> list[Page]:
+    """All pages of these files, packed or not. Raises BadInput: a line that is not of the format."""
+    return [page for file in files for page in _read(file)]
+
+
+def _read(file: Path) -> list[Page]:
+    pages = []
+    for number, line in enumerate(unpacked(file).decode("utf-8", "replace").splitlines(), 1):
+        try:
+            _, group, gone, days = line.split("\t")
+            versions = np.array([float(day) for day in days.split(",")])
+            pages.append(Page(f"{file.name} {group}", float(gone or "inf"), np.sort(versions)))
+        except ValueError:
+            raise BadInput(
+                f"{file}, line {number}: page, group, day it vanished and days of its versions "
+                "(as 15000.5,15010) should stand here, with tabs between"
+            ) from None
+    return pages
+
+
+def window(pages: Sequence[Page], years: tuple[int, int], name: str) -> World:
+    """What happened from the start of one year to that of another, to the pages that were there all the time.
+
+    Their rates are those of the window itself, which only an oracle knows; groups stand for servers.
+
+    Raises:
+        BadInput: no page was there.
+    """
+    start, end = ((date(year, 1, 1) - EPOCH).days for year in years)
+    there = [page for page in pages if page.days[0] <= start and page.gone >= end]
+    if not there:
+        raise BadInput(f"{name}: no page was there all that time; choose other years by --window")
+    _, servers = np.unique([page.group for page in there], return_inverse=True)
+    changes = [page.days[(page.days > start) & (page.days < end)] - start for page in there]
+    counts = np.array([len(times) for times in changes])
+    times, changed = np.concatenate(changes), np.repeat(np.arange(len(there)), counts)
+    order = np.argsort(times, kind="stable")
+    none: Ints = np.zeros(servers.max() + 1, np.int64)
+    return World(
+        name=name,
+        seed=0,
+        days=end - start,
+        servers=servers,
+        weights=np.ones(len(there)),
+        rates=counts / (end - start),
+        times=times[order],
+        pages=changed[order],
+        sitemaps=none,
+        noisy=none > 0,
+    )
+
+
+YEARS = re.compile(r"(\d{4})-(\d{4})")
+
+
+def worlds(sources: Sequence[str], seeds: Sequence[int], years: str) -> list[World]:
+    """A world for each seed; where a synthetic one names its own, that alone.
+
+    Args:
+        sources: `synthetic?…` alone, or files of traces, which become one world.
+        years: of traces, as 2012-2015.
+    Raises:
+        BadInput: anything that cannot be read.
+    """
+    if [source for source in sources if source.partition("?")[0] == NAME]:
+        if len(sources) > 1:
+            raise BadInput(f"{NAME} stands alone: name one synthetic world, or files of traces")
+        own = int(options(sources[0])["seed"])
+        return [synthetic(sources[0], seed) for seed in ([own] if own else seeds)]
+    found = YEARS.fullmatch(years)
+    first, last = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1970 <= first < last:
+        raise BadInput(
+            f"--window={years[:60]}: write two years, as 2012-2015; it ends where the second begins"
+        )
+    pages = read([Path(source) for source in sources])
+    world = window(pages, (first, last), " ".join([*(Path(source).name for source in sources), years]))
+    # traces have no importance: it is drawn by chance
+    return [
+        replace(world, seed=seed, weights=pareto(np.random.default_rng(seed), len(world.servers)))
+        for seed in seeds
+    ]

@@ -14,9 +14,14 @@ from webcrawler.evaluation.judged.collection import (
     read_feedback,
     read_judgments,
 )
-from webcrawler.evaluation.judged.comparison import Comparison, compare
-from webcrawler.evaluation.judged.measures import MEASURES, check_library, measure
-from webcrawler.evaluation.judged.tables import tables
+from webcrawler.evaluation.judged.comparison import (
+    MEASURES,
+    Comparison,
+    check_library,
+    compare,
+    measure,
+    tables,
+)
 
 __all__ = [
     "MEASURES",

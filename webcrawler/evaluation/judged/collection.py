@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
-from webcrawler.evaluation.side_by_side import Progress
+from webcrawler.evaluation.runner import Progress
 from webcrawler.index import wait_until_caught_up
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.urls import server, url_id

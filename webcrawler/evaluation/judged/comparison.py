@@ -1,19 +1,73 @@
-"""Rankings compared query by query: the list that people see, and the ranking alone."""
+"""Rankings compared query by query: the list that people see, and the ranking alone.
+
+Measures are those of ir-measures, which counts as trec_eval does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from webcrawler.evaluation.chance import SAME, Row, Table, intervals, p_values
+from webcrawler import extras
+from webcrawler.evaluation.differences import SAME, Row, Table, intervals, p_values
 from webcrawler.evaluation.judged.collection import Judgments
-from webcrawler.evaluation.judged.measures import MEASURES, measure
-from webcrawler.evaluation.side_by_side import Progress
+from webcrawler.evaluation.runner import Progress
 from webcrawler.search import Searcher
+
+OF_BEST = ("Success@1", "Success@3", "RR")  # how soon one of a query's best documents comes
+MEASURES = ("nDCG@10", "AP", "P@10", "R@100", *OF_BEST)
+
+Grades = Mapping[str, Mapping[str, int]]  # by query id and document
+
+
+def measure(
+    runs: Mapping[str, Sequence[str]], grades: Grades, measures: Sequence[str] = MEASURES
+) -> dict[str, dict[str, float]]:
+    """The value of each measure by query id; 0 if a query was not answered.
+
+    Args:
+        runs: document ids by query id, the best first.
+        grades: of documents by query id. A relevant one has 1 or more, which is its gain in nDCG; for
+            OF_BEST only those count that have the highest grade of their query.
+    """
+    library = check_library()
+    found = {query: dict.fromkeys(measures, 0.0) for query in grades}
+    scored = [  # ranks as scores: trec_eval would break ties by id
+        library.ScoredDoc(query, document, -place)
+        for query, documents in runs.items()
+        for place, document in enumerate(documents)
+    ]
+    for judged, names in (
+        (grades, [name for name in measures if name not in OF_BEST]),
+        (_best(grades), [name for name in measures if name in OF_BEST]),
+    ):
+        by_name = {library.parse_measure(name): name for name in names}
+        qrels = [library.Qrel(query, *one) for query, of in judged.items() for one in of.items()]
+        for metric in library.iter_calc(list(by_name), qrels, scored) if scored and names else ():
+            found[metric.query_id][by_name[metric.measure]] = float(metric.value)
+    return found
+
+
+def _best(grades: Grades) -> dict[str, dict[str, int]]:
+    return {
+        query: {document: int(0 < grade == max(of.values())) for document, grade in of.items()}
+        for query, of in grades.items()
+    }
+
+
+def check_library() -> ModuleType:
+    """The package ir_measures. Raises BadInput: it is not installed."""
+    extras.require("judge", "`scrapy judge`")
+    import ir_measures
+
+    module: ModuleType = ir_measures
+    return module
+
 
 HITS = 1000  # of a query that are looked at, as TREC does
 
@@ -155,3 +209,58 @@ def _ends(mean: Mean) -> dict[str, list[float]]:
     return {
         name: [float(low), float(high)] for name, low, high in zip(MEASURES, mean.low, mean.high, strict=True)
     }
+
+
+SHORT = ("nDCG", "AP", "P@10", "R@100", "S@1", "S@3", "RR")  # of MEASURES
+BY_QUERY = 4  # measures shown of each query
+QUERY = 40  # characters shown of a query
+WIDTH = 6  # of a figure, and of one of a query
+WIDE = 7  # of a mean
+
+
+def tables(comparison: Comparison) -> list[str]:
+    """The lines of two tables: the measures of each query, and their means."""
+    return [*_by_query(comparison), "", *_means(comparison)]
+
+
+def _by_query(comparison: Comparison) -> Iterator[str]:
+    """For each query the measures under each ranking, and the ranking that won, or = for a tie."""
+    group = WIDTH * BY_QUERY
+    yield " " * QUERY + "".join(f"  {name[:group]:>{group}}" for name in comparison.scores)
+    yield f"{'query':{QUERY}}" + f"  {_row(SHORT[:BY_QUERY])}" * len(comparison.scores) + "  won"
+    for id, text in comparison.queries.items():
+        shown = [[of[id][name] for name in MEASURES[:BY_QUERY]] for of in comparison.scores.values()]
+        figures = "".join(f"  {_row(f'{one:.3f}' for one in row)}" for row in shown)
+        query = f"{id} {text}"
+        query = query if len(query) <= QUERY else query[: QUERY - 2] + " …"
+        yield f"{query:{QUERY}}{figures}  {comparison.won(id) or '='}"
+
+
+def _means(comparison: Comparison) -> Iterator[str]:
+    """Of each ranking as served and alone; the others' differences from the first one."""
+    first, number = next(iter(comparison.scores)), len(comparison.queries)
+    head = "mean of 1 query" if number == 1 else f"mean of {number:,} queries"
+    yield f"{head:{QUERY}}{_row(SHORT, WIDE)}"
+    for ranking, mean in comparison.means.items():
+        yield _line(ranking, mean.value)
+        yield _line("  at least", mean.low)
+        yield _line("  at most", mean.high)
+        yield _line("  ranking alone", comparison.alone_means[ranking])
+        if ranking in comparison.differences:
+            (value, low, high), p, queries = comparison.differences[ranking]
+            better, worse, same = (f"{count:,}" for count in queries)
+            yield (
+                _line(f"  compared with {first}", value, "+")
+                + f"  better / worse / as good: {better} / {worse} / {same}"
+            )
+            yield _line("  at least", low, "+")
+            yield _line("  at most", high, "+")
+            yield _line("  p of a paired test", p)
+
+
+def _line(name: str, values: Iterable[float], sign: str = "") -> str:
+    return f"{name:{QUERY}}{_row((f'{value:{sign}.3f}' for value in values), WIDE)}"
+
+
+def _row(cells: Iterable[str], width: int = WIDTH) -> str:
+    return "".join(f"{cell:>{width}}" for cell in cells)

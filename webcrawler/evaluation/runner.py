@@ -8,12 +8,12 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from multiprocessing import connection as pipes
-from multiprocessing import get_context, parent_process
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
-from traceback import format_exception
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import WebcrawlerError
@@ -23,7 +23,8 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 Work = Callable[[Task, Connection, Progress], Result]
 
-SHARES = 1000  # in which the progress of one task is told
+SHARES = 1000  # in which the progress of one task is counted
+POLL_SECONDS = 0.2
 CONTEXT = get_context("fork")  # the graph is shared as it is, and nothing has to be pickled but results
 
 STOP_WHEN_ALONE = """
@@ -80,85 +81,52 @@ def each(
             yield number, work(task, connection, progress)
 
 
-class _Told(NamedTuple):
-    """What a process says of a task."""
-
-    number: int
-    share: int  # of it that is done, in SHARES
-    is_over: bool = False
-    result: Any = None
-    error: Exception | None = None
-
-
 def _in_processes(
     tasks: Sequence[Task], work: Work[Task, Result], jobs: int, progress: Progress
 ) -> Iterator[tuple[int, Result]]:
-    shares, left = [0] * len(tasks), iter(range(len(tasks)))
-    with ExitStack() as ends:
-        busy: list[Any] = [ends.enter_context(_process(tasks, work, ends)) for _ in range(jobs)]
-        for line in busy:
-            line.send(next(left))
-        while busy:
-            for line in list[Any](pipes.wait(busy)):
-                told = _told(line)
-                shares[told.number] = max(shares[told.number], told.share)
-                progress(f"{len(tasks)} crawls, {jobs} at a time", sum(shares), SHARES * len(tasks))
-                if told.is_over:
-                    yield told.number, told.result
-                    if (number := next(left, None)) is None:
-                        busy.remove(line)
-                    else:
-                        line.send(number)
-
-
-def _told(line: Any) -> _Told:
+    shares, (ours, theirs) = CONTEXT.Array("l", len(tasks), lock=False), CONTEXT.Pipe()
+    pool = ProcessPoolExecutor(jobs, CONTEXT, _begin, (tasks, work, shares, ours, theirs))
     try:
-        told: _Told = line.recv()
-    except EOFError:
+        numbers = {pool.submit(_do, number): number for number in range(len(tasks))}
+        left = set(numbers)
+        while left:
+            over, left = wait(left, POLL_SECONDS, FIRST_COMPLETED)
+            if done := sum(shares):
+                progress(f"{len(tasks)} crawls, {jobs} at a time", done, SHARES * len(tasks))
+            for future in over:
+                yield numbers[future], future.result()
+    except BrokenProcessPool:
         raise WebcrawlerError("a process of --jobs was killed; if memory ran out, take fewer") from None
-    if told.error is not None:
-        raise told.error
-    return told
-
-
-@contextmanager
-def _process(tasks: Sequence[Task], work: Work[Task, Result], ends: ExitStack) -> Iterator[Any]:
-    """The line to a process that waits for numbers of tasks; it is killed with the block."""
-    connection = ends.enter_context(private_redis())
-    ours, theirs = CONTEXT.Pipe()
-    process = CONTEXT.Process(target=_serve, args=(tasks, work, connection, theirs), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        yield ours
     finally:
-        process.kill()
-        process.join()
+        ours.close()
+        pool.shutdown(cancel_futures=True)
 
 
-def _serve(tasks: Sequence[Task], work: Work[Task, Result], connection: Connection, line: Any) -> None:
+_own: dict[str, Any] = {}  # of a process of the pool: its Redis, and what all of them share
+
+
+def _begin(tasks: Sequence[Any], work: Work[Any, Any], shares: Any, ours: Any, theirs: Any) -> None:
+    """Begin a process, which ends when nobody holds our end of the line: the parent closed it, or is dead."""
+    ours.close()
     for number in (signal.SIGINT, signal.SIGHUP):  # a terminal sends them to all; the parent decides
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    while True:
-        number = line.recv()
-
-        def tell(step: str, done: int, total: int, number: int = number) -> None:
-            line.send(_Told(number, SHARES * done // max(1, total)))
-
-        try:
-            result = work(tasks[number], connection, tell)
-        except Exception as error:
-            error.add_note("".join(format_exception(error)))
-            line.send(_Told(number, 0, error=error))
-        else:
-            line.send(_Told(number, SHARES, True, result))
+    redis = private_redis()
+    _own.update(tasks=tasks, work=work, shares=shares, redis=redis, connection=redis.__enter__())
+    threading.Thread(target=_end_with, args=(theirs,), daemon=True).start()  # after what would be left over
 
 
-def _end_with_parent() -> None:
-    """Also when that was killed; else it would hold open what its Redis waits for the end of."""
-    parent = parent_process()
-    assert parent is not None
-    pipes.wait([parent.sentinel])
+def _end_with(line: Any) -> None:
+    line.poll(None)
     os._exit(1)
+
+
+def _do(number: int) -> Any:
+    shares = _own["shares"]
+
+    def tell(step: str, done: int, total: int) -> None:
+        shares[number] = max(shares[number], SHARES * done // max(1, total))
+
+    result = _own["work"](_own["tasks"][number], _own["connection"], tell)
+    shares[number] = SHARES
+    return result
