@@ -222,7 +222,7 @@ def imported() -> set[str]:
 def test_what_is_imported_stands_in_the_interface_by_the_same_name() -> None:
     described = re.findall(r"(?m)^\.\. auto\w+:: (\S+)$", page("reference/python.rst"))
 
-    assert "webcrawler.evaluation.Pace" in imported()
+    assert "webcrawler.evaluation.Metrics" in imported()
     assert imported() <= set(described)
 
 

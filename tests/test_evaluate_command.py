@@ -109,18 +109,6 @@ def test_figures_are_written_as_tidy_rows(run: Run, graph: Path, tmp_path: Path)
     assert len([row for row in rows if row["measure"] == "p_st"]) == 3 * 101
 
 
-def test_tidy_rows_are_the_same_as_parquet(run: Run, graph: Path, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-
-    for name in ("f.csv", "f.parquet"):
-        assert run(graph, "--orderings", "fifo,random", "--seeds", "2", "--tidy", tmp_path / name).status == 0
-
-    with (tmp_path / "f.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    table = parquet.read_table(tmp_path / "f.parquet").to_pylist()
-    assert [{name: "" if it is None else str(it) for name, it in row.items()} for row in table] == rows
-
-
 def test_a_crawl_may_stop_early(run: Run, graph: Path, tmp_path: Path) -> None:
     answer = run(
         graph, "--orderings", "fifo", "--max-pages", "3", "--hot", "ib:2", "--json", tmp_path / "f.json"
@@ -259,15 +247,9 @@ BAD = [
     (("GRAPH", "--jobs", "0"), "--jobs must be a whole number from 1 to 1,000, not '0'"),
     (("GRAPH", "--jobs", "two"), "--jobs must be a whole number from 1 to 1,000, not 'two'"),
     (("synthetic", "--freshness", "--jobs", "2"), "--jobs is for orderings and strategies"),
-    (("GRAPH", "--delay", "-1"), "--delay must be a number of seconds from 0 to 3,600"),
-    (("GRAPH", "--delay", "1", "--latency", "0"), "--latency must be a number of seconds above 0"),
-    (("GRAPH", "--delay", "1", "--downloads", "0"), "--downloads must be a whole number from 1"),
-    (("GRAPH", "--latency", "1"), "--latency and --downloads belong to --delay SECONDS"),
-    (("synthetic", "--freshness", "--delay", "1"), "--delay is for orderings"),
-    (("GRAPH", "--known=5"), "--known belongs to --focused TOPICS.json"),
     (("GRAPH", "--pages=5"), "--pages belongs to --focused TOPICS.json"),
     (("GRAPH", "--strategies=fifo"), "--strategies belongs to --focused TOPICS.json"),
-    (("GRAPH", "--tidy", "figures.xlsx"), "--tidy=figures.xlsx: the name ends in .csv or .parquet"),
+    (("GRAPH", "--tidy", "figures.xlsx"), "--tidy=figures.xlsx: the name ends in .csv"),
     (("GRAPH", "--tidy", "/proc/figures.csv"), "cannot write to /proc"),
     (("GRAPH", "--hot", "xx:3"), "--hot=xx:3: write metric:threshold"),
     (("GRAPH", "--hot", "is:biology"), "need texts"),

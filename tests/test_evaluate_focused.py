@@ -26,10 +26,9 @@ from webcrawler.evaluation.focused import (
     mode_of,
     read_topics,
     runs,
-    sample,
     tables,
 )
-from webcrawler.evaluation.focused.experiments import best, crawl
+from webcrawler.evaluation.focused.experiments import crawl
 from webcrawler.evaluation.focused.report import Pooled, marks_of, pooled, times_baseline
 from webcrawler.frontier import Ordering, Seen, Source
 from webcrawler.records import Lease, Link, Text
@@ -147,7 +146,7 @@ def test_programs_read_all_measures() -> None:
 
     assert json.loads(json.dumps(row)) == {
         "strategy": "shark", "query": "gene", "relevant": 8, "fetched": 300, "found": [2, 3, 50, 101],
-        "tried": 0, "seconds": 0.0, "seed": None, "pool": {"mean_place": 12.35, "top_share": 50.0},
+        "tried": 0, "seconds": 0.0, "pool": {"mean_place": 12.35, "top_share": 50.0},
         "found_at": {"100": 3, "300": 4}, "harvest_rate": {"100": 0.03, "300": 0.0133},
         "recall": {"100": 0.375, "300": 0.5}, "first_10": None,
     }  # fmt: skip
@@ -349,42 +348,6 @@ def test_runs_are_judged_by_the_topics_rule(tmp_path: Path) -> None:
     assert (watching.relevant, watching.fetched, watching.found) == (1, 3, (2,))
     assert fifo.pool and watching.pool
     assert "retrieval system rank" in tables([fifo, watching], 3)
-
-
-def test_what_is_known_is_not_fetched_and_does_not_count(tmp_path: Path) -> None:
-    pages = web(1) | {"http://a.example/gene": page("Gene", "gene gene gene", *list(web(1))[:10])}
-    recording = Recording(recorded(tmp_path, pages, indexed=True))
-    experiments = Experiments([TOPIC], [WATCHING], pages=1000, known=20, seeds=(1, 2))
-
-    ((_, (first, second)),) = runs(recording, experiments)
-
-    assert (first.seed, second.seed) == (1, 2)
-    for run in (first, second):
-        assert run.fetched <= len(recording.documents) - 20
-        assert len(run.found) <= run.relevant
-
-
-def test_the_best_of_what_is_known_come_with_relevance_and_links_that_lead_on(tmp_path: Path) -> None:
-    recording = Recording(recorded(tmp_path, SMALL, indexed=True))
-    number_of = {document.url: number for number, document in recording.documents.items()}
-    home, one, bee, new = (number_of[HOME + path] for path in ("", "1", "b", "new"))
-
-    found = best(recording, [(bee, 9.0), (one, 4.0), (home, 2.0)], {home, one, new})
-
-    assert [(seen.url, seen.relevance) for seen in found] == [("http://a.example/1", 1.0), (HOME, 0.5)]
-    assert [(link.url, link.context) for link in found[1].links] == [
-        ("http://a.example/moved", ""), ("http://a.example/b", ""),
-    ]  # fmt: skip
-
-
-def test_a_sample_is_the_same_for_a_seed(tmp_path: Path) -> None:
-    recording = Recording(recorded(tmp_path, web(1)))
-
-    assert sample(recording, 10, seed=1) == sample(recording, 10, seed=1) != sample(recording, 10, seed=2)
-    assert len(sample(recording, 10, seed=1)) == 10
-    for wrong in (0, 10_000):
-        with pytest.raises(BadInput, match="--known"):
-            sample(recording, wrong, seed=1)
 
 
 def test_focused_crawls_are_the_same_for_any_number_of_jobs(tmp_path: Path) -> None:

@@ -66,29 +66,18 @@ def test_programs_read_the_figures_and_curves_are_drawn(run: Run, crawl_dir: Pat
 
     assert answer.status == 0, answer.err
     found = json.loads(file.read_text())
-    assert {name: found[name] for name in ("documents", "not_archived", "pages", "known")} == {
-        "documents": 32, "not_archived": 0, "pages": 20, "known": 0,
+    assert {name: found[name] for name in ("documents", "not_archived", "pages")} == {
+        "documents": 32, "not_archived": 0, "pages": 20,
     }  # fmt: skip
     assert [run["strategy"] for run in found["runs"]] == ["fifo", "breadth"]
     assert found["runs"][0]["found"] == [1, 2]  # page 1, and b.example, which it leads to
     assert (found["runs"][0]["fetched"], found["runs"][0]["relevant"]) == (2, 16)
     assert set(found["runs"][0]) == {
-        "strategy", "query", "relevant", "fetched", "found", "tried", "seconds", "seed", "pool",
+        "strategy", "query", "relevant", "fetched", "found", "tried", "seconds", "pool",
         "found_at", "harvest_rate", "recall", "first_10",
     }  # fmt: skip
     texts = [text.strip() for text in xml.parse(plots / "found.svg").getroot().itertext()]
     assert {"fifo", "breadth", "pages fetched"} <= set(texts)
-
-
-def test_some_documents_may_be_known_beforehand(run: Run, crawl_dir: Path, tmp_path: Path) -> None:
-    file = tmp_path / "figures.json"
-
-    answer = run(crawl_dir, "fifo", "--known", "20", "--seeds", "1,2", "--json", file)
-
-    assert answer.status == 0, answer.err
-    assert "20 random documents are known beforehand" in answer.out
-    found = json.loads(file.read_text())
-    assert [(run["seed"], run["fetched"] <= 12) for run in found["runs"]] == [(1, True), (2, True)]
 
 
 def test_it_says_what_there_is_not_without_an_index_or_an_archive(run: Run, tmp_path: Path) -> None:
@@ -108,8 +97,6 @@ def test_it_says_what_there_is_not_without_an_index_or_an_archive(run: Run, tmp_
         ("shark?d=x", "d=x"),
         ("fifo --pages 0", "--pages must be a whole number from 1"),
         ("fifo --pages many", "--pages must be a whole number"),
-        ("fifo --known 32", "--known must be 1 to 31 of the 32 documents"),
-        ("fifo --known -1", "--known must be a whole number"),
         ("fifo --seeds one", "--seeds must be a whole number"),
         ("fifo --start http://c.example/", "--start: the crawl has no document"),
         ("fifo --start nowhere", "--start=nowhere"),
@@ -169,10 +156,3 @@ def test_topics_that_nothing_is_relevant_to_are_left_out(run: Run, topics: Path,
     assert "Left out, as nothing new is relevant: quasar." in some.out
     assert none.status == 2
     assert "is relevant to a topic" in none.err
-
-
-def test_known_documents_want_an_index(run: Run, tmp_path: Path) -> None:
-    answer = run(recorded(tmp_path / "bare", PAGES), "fifo", "--known", "5")
-
-    assert answer.status == 2
-    assert "scrapy reindex" in answer.err

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
-from webcrawler.evaluation import Metrics, ahead, experiments, measures, private_redis, read, runs
+from webcrawler.evaluation import Metrics, experiments, measures, private_redis, read, runs, virtual
 from webcrawler.evaluation.figures import Evaluator
 from webcrawler.evaluation.laboratory import Experiment
 from webcrawler.evaluation.recorded import Recorded
@@ -131,7 +131,7 @@ def test_any_order_is_that_of_the_reference(redis: Connection, outlinks: list[li
 
 def one_by_one(web: Web, mode: str, redis: Connection, start: int, interval: int) -> list[int]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ahead, "AHEAD_MAX", 1)
+        patch.setattr(virtual, "AHEAD_MAX", 1)
         return order_of(web, mode, redis, start, interval)
 
 

@@ -43,7 +43,10 @@ WORKS = {  # what is typed where nothing but an extra is, and something of what 
     "documents": (f"{CRAWLED}webcrawler search 'snowy owls' --json\n", "/owls.pdf"),
     "graph": (f"{CRAWLED}webcrawler graph export links.graphml\ncat links.graphml\n", "<graphml"),
     "plots": (f"{COMPARED} --plots plots\nls plots\n", "p_st-ib-3.svg"),
-    "parquet": (f"{COMPARED} --tidy rows.parquet\ntail -c 4 rows.parquet\n", "PAR1"),
+    "parquet": (
+        f"{CRAWLED}webcrawler graph export l.parquet --format parquet\ntail -c 4 l.parquet\n",
+        "PAR1",
+    ),
     "judge": (JUDGED, "mean of 1 query"),
     "classifier": (LEARNT, "/hawk"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 from collections.abc import Callable, Mapping, Sequence, Sized
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from webcrawler.errors import BadInput, BadUrl
 from webcrawler.orderings import strategies
 
 if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
-    from webcrawler.evaluation import Metrics, Pace, Run, focused
+    from webcrawler.evaluation import Metrics, Run, focused
 
 ORDERINGS = "fifo,random,backlink,pagerank,blend"
 HOT = "ib:10,ib:100,ir:13"
@@ -23,10 +24,10 @@ STRATEGIES = ",".join(mode.name for mode in strategies() if mode.needs != "class
 PAGES, PAGES_MAX = "1000", 10**6
 SEEDS_MAX, JOBS_MAX = 10_000, 1_000
 BUDGETS, WINDOW = "0.01,0.05,0.2", "2012-2015"
-POLICIES = "uniform,importance,proportional,nutch,stormcrawler,ep,eb,harmonic,expected,oracle"
+POLICIES = "uniform,importance,proportional,nutch,stormcrawler,ep,eb,expected,oracle"
 # What belongs to one kind of comparison: its options and their defaults.
 ONLY = {
-    "--focused TOPICS.json": {"strategies": "", "known": "0", "pages": ""},
+    "--focused TOPICS.json": {"strategies": "", "pages": ""},
     "--freshness": {"policies": POLICIES, "budgets": BUDGETS, "window": WINDOW},
 }
 
@@ -58,21 +59,17 @@ class Evaluate(Command):
         Option("--flush", "ir", "what leaves a full buffer first: least ir, least ib, or fifo (ir)"),
         Option("--reorder", "1", "percent of the pages between two updates of ranks (1)"),
         Option("--query", "", "words of a topic, for orderings and metrics that need them"),
-        Option("--delay", "", "seconds between two downloads of a server: compares orderings by time, too"),
-        Option("--latency", "", "seconds of a download at half of the servers, with --delay (0.5)"),
-        Option("--downloads", "", "downloads at a time, with --delay (32)"),
         Option("--max-pages", "0", "stop each crawl after this many pages (all)"),
         Option("--focused", None, "compare strategies of focused crawling on these topics", "TOPICS.json"),
         Option("--strategies", "", f"modes to compare with --focused ({STRATEGIES})"),
         Option("--pages", "", f"documents that each focused crawl fetches ({PAGES})"),
-        Option("--known", "0", "random documents known beforehand, chosen by --seeds (0)"),
         Option("--freshness", False, "compare when to fetch pages again"),
         Option("--policies", POLICIES, f"policies to compare with --freshness ({POLICIES})"),
         Option("--budgets", BUDGETS, f"with --freshness: fetches a page and day ({BUDGETS})"),
         Option("--window", WINDOW, f"with --freshness: years of the traces ({WINDOW})"),
         Option("--plots", None, "draw the curves as SVG files", "DIR"),
         Option("--json", None, "write all figures and where they come from as JSON", "FILE"),
-        Option("--tidy", None, "write the figures as rows, one observation each", "FILE.csv|.parquet"),
+        Option("--tidy", None, "write the figures as rows, one observation each", "FILE.csv"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -81,7 +78,7 @@ class Evaluate(Command):
             raise BadInput("name one graph: `scrapy evaluate crawl`, or a graph file; --help says more")
         if all(kinds.values()):
             raise BadInput("give --focused or --freshness, not both")
-        seeds, jobs, pace = _seeds(opts.seeds), _jobs(opts), _pace(opts)
+        seeds, jobs = _seeds(opts.seeds), _jobs(opts)
         for kind, options in ONLY.items():
             for name, default in options.items():
                 if not kinds[kind] and getattr(opts, name) != default:
@@ -94,21 +91,20 @@ class Evaluate(Command):
         if opts.json:
             base.check_file(Path(opts.json))
         if opts.tidy:
-            from webcrawler.evaluation import tidy
-
-            tidy.check(Path(opts.tidy))
+            if not opts.tidy.endswith(".csv"):
+                raise BadInput(f"--tidy={opts.tidy}: the name ends in .csv")
             base.check_file(Path(opts.tidy))
         if opts.freshness:
             compared = self._compare_policies(args, opts, seeds or [1])
         elif opts.focused is not None:
-            compared = self._compare_strategies(Path(args[0]), opts, seeds or [1], jobs)
+            compared = self._compare_strategies(Path(args[0]), opts, jobs)
         else:
-            compared = self._compare_orderings(Path(args[0]), opts, seeds, jobs, pace)
+            compared = self._compare_orderings(Path(args[0]), opts, seeds, jobs)
         if compared:
             _write(compared, opts)
 
     def _compare_orderings(
-        self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int], jobs: int, pace: Pace | None
+        self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int], jobs: int
     ) -> Compared | None:
         from webcrawler import evaluation
 
@@ -121,12 +117,12 @@ class Evaluate(Command):
             recorded = evaluation.read(graph)
             with base.progress_bars() as progress:
                 for number, run in evaluation.runs(
-                    recorded, starts, experiments, metrics, progress, pages_max, jobs, pace
+                    recorded, starts, experiments, metrics, progress, pages_max, jobs
                 ):
                     found[number] = run
         if not found:
             return None
-        results = evaluation.Results(recorded, [found[number] for number in sorted(found)], pace)
+        results = evaluation.Results(recorded, [found[number] for number in sorted(found)])
         pages = recorded.graph.pages
         for start, run in {run.start: run for run in results.runs}.items():
             hot = "; ".join(f"{name} {number:,}" for name, number in run.hot.items())
@@ -136,12 +132,10 @@ class Evaluate(Command):
         draw = partial(evaluation.plots.draw, recorded, results.runs)
         return Compared(results.as_json(), results.rows(), draw)
 
-    def _compare_strategies(
-        self, crawl_dir: Path, opts: argparse.Namespace, seeds: Sequence[int], jobs: int
-    ) -> Compared | None:
+    def _compare_strategies(self, crawl_dir: Path, opts: argparse.Namespace, jobs: int) -> Compared | None:
         from webcrawler.evaluation import focused, provenance
 
-        experiments = _experiments(opts, seeds)
+        experiments = _experiments(opts)
         recording = focused.Recording(crawl_dir)
         experiments.check()
         found: dict[int, list[focused.Run]] = {}
@@ -152,13 +146,12 @@ class Evaluate(Command):
             return None
         runs = [run for number in sorted(found) for run in found[number]]
         pages, topics = experiments.pages, [topic.query for topic in experiments.topics]
-        print(focused.summary(runs, pages, experiments.known, topics, recording))
+        print(focused.summary(runs, pages, topics, recording))
         print("\n" + focused.tables(runs, pages), flush=True)  # before files, which may fail
         figures = {
             "documents": len(recording.documents),
             "not_archived": len(recording.not_archived),
             "pages": pages,
-            "known": experiments.known,
             "provenance": provenance(recording.described()),
             "compared": focused.compared(runs, pages),
             "runs": [run.as_json(pages) for run in runs],
@@ -192,10 +185,11 @@ def _write(compared: Compared, opts: argparse.Namespace) -> None:
     if opts.json:
         base.write_json(Path(opts.json), compared.figures)
     if opts.tidy:
-        from webcrawler.evaluation import tidy
-
-        with base.output_file(Path(opts.tidy)) as part:
-            tidy.write(compared.rows, part, Path(opts.tidy).suffix)
+        names = dict.fromkeys(name for row in compared.rows for name in row)
+        with base.output_file(Path(opts.tidy)) as part, part.open("w", encoding="utf-8", newline="") as out:
+            table = csv.DictWriter(out, names)
+            table.writeheader()
+            table.writerows(compared.rows)
     for file in compared.draw(Path(opts.plots)) if opts.plots else ():
         print(base.printable(str(file)))
 
@@ -215,21 +209,6 @@ def _jobs(opts: argparse.Namespace) -> int:
     return base.whole_number(opts.jobs, "--jobs", 1, JOBS_MAX) if opts.jobs else processors()
 
 
-def _pace(opts: argparse.Namespace) -> Pace | None:
-    from webcrawler.evaluation import Pace
-
-    if opts.delay and (opts.focused is not None or opts.freshness):
-        raise BadInput("--delay is for orderings, not for --focused or --freshness")
-    if not opts.delay:
-        if opts.latency or opts.downloads:
-            raise BadInput("--latency and --downloads belong to --delay SECONDS")
-        return None
-    delay = base.number(opts.delay, "--delay", lambda it: 0 <= it <= 3600, "of seconds from 0 to 3,600")
-    least = "of seconds above 0, at most 3,600"
-    latency = base.number(opts.latency or "0.5", "--latency", lambda it: 0 < it <= 3600, least)
-    return Pace(delay, latency, base.whole_number(opts.downloads or "32", "--downloads", 1, 10_000))
-
-
 def _budget(text: str) -> float:
     return base.number(text, "--budgets", lambda it: 0 < it <= 1000, "above 0, fetches a page and day")
 
@@ -247,7 +226,7 @@ def _metrics(opts: argparse.Namespace) -> Metrics:
     return Metrics(hot, share, opts.flush, percent, opts.query)
 
 
-def _experiments(opts: argparse.Namespace, seeds: Sequence[int]) -> focused.Experiments:
+def _experiments(opts: argparse.Namespace) -> focused.Experiments:
     from webcrawler.evaluation.focused import Experiments, read_topics
 
     given = [url.strip() for url in base.utf8(opts.start, "--start").split(",") if url]
@@ -257,8 +236,7 @@ def _experiments(opts: argparse.Namespace, seeds: Sequence[int]) -> focused.Expe
         raise BadInput(f"--start={opts.start[:200]}: the crawl has no such document; write its URL") from None
     strategies = base.comma_separated(opts.strategies or STRATEGIES, "--strategies")
     pages = base.whole_number(opts.pages or PAGES, "--pages", 1, PAGES_MAX)
-    known = base.whole_number(opts.known, "--known", 0, PAGES_MAX)
-    return Experiments(read_topics(Path(opts.focused)), strategies, pages, starts, known, seeds)
+    return Experiments(read_topics(Path(opts.focused)), strategies, pages, starts)
 
 
 def _over(runs: Sized) -> str:

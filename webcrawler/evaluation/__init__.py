@@ -5,27 +5,22 @@ and the real ranks, `Results` holds their figures: tables with intervals, and ro
 `runs` gives one crawl after the other; `measures` say how good an order was, `plots` show it.
 """
 
-from webcrawler.evaluation import hotness, plots, tidy
+from webcrawler.evaluation import hotness, plots
 from webcrawler.evaluation.figures import Metrics, Run, tables
-from webcrawler.evaluation.laboratory import experiments, runs
+from webcrawler.evaluation.laboratory import SEEDS, Results, compare, experiments, provenance, runs
 from webcrawler.evaluation.measures import check_flush
-from webcrawler.evaluation.pace import Pace
-from webcrawler.evaluation.provenance import hash_of, provenance
 from webcrawler.evaluation.recorded import Recorded, read
-from webcrawler.evaluation.results import SEEDS, Results, compare
 from webcrawler.evaluation.runner import private_redis, processors
 
 __all__ = [
     "SEEDS",
     "Metrics",
-    "Pace",
     "Recorded",
     "Results",
     "Run",
     "check_flush",
     "compare",
     "experiments",
-    "hash_of",
     "hotness",
     "plots",
     "private_redis",
@@ -34,5 +29,4 @@ __all__ = [
     "read",
     "runs",
     "tables",
-    "tidy",
 ]

@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler import urls
 from webcrawler.evaluation import measures
-from webcrawler.evaluation.differences import SURE, Mean, difference
+from webcrawler.evaluation.differences import SURE, Difference, Mean, difference
 from webcrawler.evaluation.hotness import METRICS, Importance, conditions
-from webcrawler.evaluation.pace import Pace
 from webcrawler.evaluation.recorded import Recorded
 
 EARLY = 5  # percent crawled, for the second table
@@ -39,7 +37,6 @@ class Figures(NamedTuple):
     p_st: dict[str, list[float | None]]
     p_cs: dict[str, list[float | None]]
     p_bc: dict[str, float]
-    auc_time: Mapping[str, float | None] = {}  # area over time, where that was measured
 
 
 class Run(NamedTuple):
@@ -81,7 +78,7 @@ class Evaluator:
     """
 
     def __init__(self, reached: Recorded, metrics: Metrics) -> None:
-        self._graph, self._urls, self._metrics = reached.graph, reached.urls, metrics
+        self._graph, self._metrics = reached.graph, metrics
         self.pages = reached.graph.pages
         parsed = {name: conditions(name) for name in metrics.hot}
         importance = Importance(reached, metrics.query)
@@ -96,23 +93,13 @@ class Evaluator:
         """Visits between two updates of ranks."""
         return max(1, round(self.pages * self._metrics.reorder_percent / 100))
 
-    def figures(
-        self,
-        order: NDArray[np.integer],
-        seconds: NDArray[np.float64] | None = None,
-        pace: Pace | None = None,
-    ) -> Figures:
-        """
-        Args:
-            seconds: at which each page was there, in a crawl of that pace.
-        """
+    def figures(self, order: NDArray[np.integer]) -> Figures:
         curves = {name: measures.p_st(order, hot) for name, hot in self.hot.items()}
         visits = measures.visits_at(self.pages)
         made = visits[visits <= len(order)]
         later = [None] * (len(visits) - len(made))
         return Figures(
             auc={name: _rounded([measures.area(curve)])[0] for name, curve in curves.items()},
-            auc_time=self._auc_time(order, seconds, pace) if seconds is not None and pace else {},
             p_st={name: _rounded(measures.at_percents(curve, self.pages)) for name, curve in curves.items()},
             p_cs={
                 name: _rounded([*measures.p_cs(order, importance, made), *later])
@@ -120,15 +107,6 @@ class Evaluator:
             },
             p_bc=self._p_bc(order) if self._metrics.buffer else {},
         )
-
-    def _auc_time(
-        self, order: NDArray[np.integer], seconds: NDArray[np.float64], pace: Pace
-    ) -> dict[str, float | None]:
-        end = pace.shortest(map(urls.server, self._urls))
-        return {
-            name: _rounded([measures.area_in_time(order, seconds, hot, end)])[0]
-            for name, hot in self.hot.items()
-        }
 
     def _p_bc(self, order: NDArray[np.integer]) -> dict[str, float]:
         """By threshold, and by metric: for a metric the best pages that would fill the buffer are hot."""
@@ -148,10 +126,6 @@ Value = Callable[[Run], Mapping[str, float | None]]  # by the name of its column
 
 VALUES: dict[str, tuple[str, Value]] = {
     "auc": ("area under P_ST, %", lambda run: run.figures.auc),
-    "auc_time": (
-        "area under P_ST over time, %",
-        lambda run: run.figures.auc_time,
-    ),
     "early": (
         f"hot pages found at {EARLY} % crawled, %",
         lambda run: {name: curve[EARLY] for name, curve in run.figures.p_st.items()},
@@ -165,18 +139,63 @@ LEGEND = (
 )
 
 
+class Comparison(NamedTuple):
+    """The figure of an ordering from one start, or over all of them (start None)."""
+
+    measure: str
+    of: str  # which column of that
+    ordering: str
+    start: int | str | None
+    mean: Mean
+    difference: Difference | None  # from the first ordering; None for that one
+
+
 def tables(runs: Sequence[Run]) -> str:
     """Area under P_ST, hot pages found early, what a limited buffer keeps; each then as differences.
 
     A row for each ordering and start; differences are from the first ordering.
     """
-    shown = []
-    for measure in VALUES:
-        shown.append(_table(runs, measure))
-        shown.append(_differences(runs, measure))
-    found = list(filter(None, shown))
-    is_chance = any("[" in table for table in found)
-    return "\n\n".join([*found, LEGEND] if is_chance else found)
+    shown: list[str] = []
+    rows = {row[:4]: row for row in comparisons(runs)}
+    for measure, (title, value) in VALUES.items():
+        names = list(dict.fromkeys(name for run in runs for name in value(run)))
+        means = [[title, "start", *names, *(["seconds"] if measure == "auc" else [])]]
+        others = [[f"… compared with {runs[0].ordering}", "start", *names]]
+        for (ordering, start), some in grouped(runs).items():
+            place = [ordering, "all" if start is None else str(start)]
+            found = [rows.get((measure, name, ordering, start)) for name in names]
+            seconds = [f"{fmean(run.seconds for run in some):.1f}"] if measure == "auc" else []
+            means.append([*place, *(row.mean.shown() if row else "–" for row in found), *seconds])
+            if ordering != runs[0].ordering:
+                others.append(
+                    [*place, *(row.difference.shown() if row and row.difference else "–" for row in found)]
+                )
+        shown += [aligned(table) for table in (means, others) if names and len(table) > 1]
+    return "\n\n".join([*shown, *([LEGEND] if any("[" in table for table in shown) else [])])
+
+
+def comparisons(runs: Sequence[Run]) -> list[Comparison]:
+    rows = []
+    for measure, (_, value) in VALUES.items():
+        found = {(name, start): trials(some, start, value) for (name, start), some in grouped(runs).items()}
+        for (ordering, start), by_column in found.items():
+            first = found[runs[0].ordering, start]
+            for name, of in by_column.items():
+                other = difference(of, first.get(name, {})) if ordering != runs[0].ordering else None
+                rows.append(Comparison(measure, name, ordering, start, Mean.of(list(of.values())), other))
+    return rows
+
+
+def compared(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """`comparisons` with the keys of docs/reference/commands.md."""
+    return [
+        {
+            **row._asdict(),
+            "mean": row.mean.as_json(),
+            "difference": row.difference and row.difference.as_json(),
+        }
+        for row in comparisons(runs)
+    ]
 
 
 def grouped(runs: Sequence[Run]) -> dict[tuple[str, int | str | None], list[Run]]:
@@ -202,61 +221,6 @@ def trials(runs: Sequence[Run], start: int | str | None, value: Value) -> dict[s
                 of = found.setdefault(name, {})
                 of.setdefault(run.seed if start is not None else run.start, []).append(figure)
     return {name: {trial: fmean(of) for trial, of in by.items()} for name, by in found.items()}
-
-
-def compared(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """A row for each measure, column, ordering and start: its mean, its difference from the first ordering.
-
-    Keys as in docs/reference/commands.md.
-    """
-    rows: list[dict[str, Any]] = []
-    for measure, (_, value) in VALUES.items():
-        for (ordering, start), by_column in _by_column(runs, value).items():
-            first = _by_column(runs, value)[runs[0].ordering, start]
-            for name, of in by_column.items():
-                row = {"measure": measure, "of": name, "ordering": ordering, "start": start}
-                found = difference(of, first.get(name, {})) if ordering != runs[0].ordering else None
-                rows.append(
-                    {
-                        **row,
-                        "mean": Mean.of(list(of.values())).as_json(),
-                        "difference": found and found.as_json(),
-                    }
-                )
-    return rows
-
-
-def _by_column(
-    runs: Sequence[Run], value: Value
-) -> dict[tuple[str, int | str | None], dict[str, dict[Hashable, float]]]:
-    return {(name, start): trials(some, start, value) for (name, start), some in grouped(runs).items()}
-
-
-def _table(runs: Sequence[Run], measure: str) -> str:
-    """A table with a column for each name of a value; "" where there is none."""
-    (title, value), with_seconds = VALUES[measure], measure == "auc"
-    names = list(dict.fromkeys(name for run in runs for name in value(run)))
-    rows = [[title, "start", *names, *(["seconds"] if with_seconds else [])]]
-    for (ordering, start), of in _by_column(runs, value).items():
-        cells = [Mean.of(list(of[name].values())).shown() if name in of else "–" for name in names]
-        some = grouped(runs)[ordering, start]
-        seconds = [f"{fmean(run.seconds for run in some):.1f}"] if with_seconds else []
-        rows.append([ordering, "all" if start is None else str(start), *cells, *seconds])
-    return aligned(rows) if names else ""
-
-
-def _differences(runs: Sequence[Run], measure: str) -> str:
-    """By how much others are better than the first ordering; "" where there is no other, or no figure."""
-    value, first = VALUES[measure][1], runs[0].ordering
-    by_column = _by_column(runs, value)
-    names = list(dict.fromkeys(name for of in by_column.values() for name in of))
-    rows = [[f"… compared with {first}", "start", *names]]
-    for (ordering, start), of in by_column.items():
-        if ordering != first:
-            found = [difference(of.get(name, {}), by_column[first, start].get(name, {})) for name in names]
-            cells = ["–" if one is None else one.shown() for one in found]
-            rows.append([ordering, "all" if start is None else str(start), *cells])
-    return aligned(rows) if names and len(rows) > 1 else ""
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

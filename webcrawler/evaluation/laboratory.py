@@ -1,25 +1,30 @@
-"""Virtual crawls in many orders over one recorded graph, measured.
-
-Virtual crawlers are the real frontier and ranker, with links from a recorded graph in place of HTTP.
+"""Virtual crawls in many orders over one recorded graph, measured, and what came out.
 
 Source: Cho 1998, sections 5 and 6.
 """
 
 from __future__ import annotations
 
+import platform
+import shlex
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache, partial
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import webcrawler
+from webcrawler import clock
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
-from webcrawler.evaluation.figures import Evaluator, Metrics, Run
-from webcrawler.evaluation.pace import Pace
-from webcrawler.evaluation.recorded import Recorded, as_number
-from webcrawler.evaluation.runner import Progress, each
-from webcrawler.evaluation.virtual import Web, crawl, paced_crawl
+from webcrawler.evaluation.figures import Evaluator, Metrics, Run, compared, tables
+from webcrawler.evaluation.recorded import Recorded, as_number, read
+from webcrawler.evaluation.runner import Progress, each, processors
+from webcrawler.evaluation.virtual import Web, crawl
 from webcrawler.orderings import arguments_of, ordering, ordering_type
 
 
@@ -76,7 +81,6 @@ def runs(
     progress: Progress = lambda step, done, all: None,
     pages_max: int = 0,
     jobs: int = 1,
-    pace: Pace | None = None,
 ) -> Iterator[tuple[int, Run]]:
     """Each experiment from each start page, as soon as it is over; its number says where it belongs.
 
@@ -85,7 +89,6 @@ def runs(
     Args:
         pages_max: visits after which a crawl stops; 0: all pages.
         jobs: crawls at a time, in processes with a Redis of their own.
-        pace: of downloads, where time is to be measured as well.
     Raises:
         BadInput: there is no such start page, --hot is wrong, or an ordering by words needs anchors.
     """
@@ -107,11 +110,7 @@ def runs(
         first, label = web.page_of[recorded.urls[page]], as_number(start)
         tell = partial(progress, f"{one.mode} {start}".rstrip())
         began = time.perf_counter()
-        seconds, about = None, (web, one.mode, first, connection, evaluator.interval)
-        if pace:
-            order, seconds = paced_crawl(*about, pace, pages_max, tell)
-        else:
-            order = crawl(*about, pages_max, tell)
+        order = crawl(web, one.mode, first, connection, evaluator.interval, pages_max, tell)
         return Run(
             ordering=one.ordering,
             start=(start or str(recorded.labels[page])) if label is None else label,
@@ -120,8 +119,84 @@ def runs(
             pages=evaluator.pages,
             visits=len(order),
             hot={name: int(are_hot.sum()) for name, are_hot in evaluator.hot.items()},
-            figures=evaluator.figures(order, seconds, pace),
+            figures=evaluator.figures(order),
         )
 
     tasks = [(start, one) for start in reachable for one in experiments]
     return each(tasks, work, jobs, progress)
+
+
+SEEDS = range(1, 11)  # of orderings that use chance
+
+
+@dataclass(frozen=True)
+class Results:
+    """The crawls of one graph, by start and ordering, and their figures."""
+
+    graph: Recorded
+    runs: Sequence[Run]
+
+    def __str__(self) -> str:
+        return tables(self.runs)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Tidy: a row for each figure of each crawl (`ordering`, `start`, `seed`, `measure`, `of`, …)."""
+        return [row for run in self.runs for row in run.rows()]
+
+    def compared(self) -> list[dict[str, Any]]:
+        """Means with 95 % intervals, and differences from the first ordering, each with a paired test."""
+        return compared(self.runs)
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures, and where they come from; keys as in docs/reference/commands.md."""
+        return {
+            "graph": {"pages": self.graph.graph.pages, "links": self.graph.graph.links},
+            "provenance": provenance(self.graph.described()),
+            "compared": self.compared(),
+            "runs": [run.as_json() for run in self.runs],
+        }
+
+
+def compare(
+    graph: Recorded | Path | str,
+    orderings: Sequence[str],
+    *,
+    starts: Sequence[str] = ("",),
+    seeds: Sequence[int] = SEEDS,
+    metrics: Metrics | None = None,
+    pages_max: int = 0,
+    jobs: int = 0,
+    progress: Progress = lambda step, done, all: None,
+) -> Results:
+    """Crawl a graph in each order and measure it: what `scrapy evaluate` does.
+
+    Args:
+        graph: or where it is, as `read` takes it.
+        orderings: modes; also the path of a class of your own, "module.Class".
+        starts: names, URLs or numbers of start pages; "": the first page with links.
+        seeds: of orderings that use chance, a crawl for each.
+        metrics: which pages are important, and what else is measured.
+        pages_max: visits after which a crawl stops; 0: all pages.
+        jobs: crawls at a time, in processes; 0: as many as there are processors. It changes no figure.
+    Raises:
+        BadInput: there is no such graph, ordering or start page, or --hot is wrong.
+    """
+    recorded, metrics = graph if isinstance(graph, Recorded) else read(graph), metrics or Metrics()
+    crawls = experiments(orderings, seeds, metrics.query)
+    found = runs(recorded, starts, crawls, metrics, progress, pages_max, jobs or processors())
+    return Results(recorded, [run for _, run in sorted(found, key=lambda one: one[0])])
+
+
+def provenance(described: Mapping[str, Any]) -> dict[str, Any]:
+    """Where figures come from, to be kept beside them: what made them, of what, and in what environment."""
+    return {
+        "version": webcrawler.__version__,
+        "command": shlex.join(sys.orig_argv),  # Scrapy takes the name of its command out of sys.argv
+        "made": datetime.fromtimestamp(clock.now(), UTC).isoformat(timespec="seconds"),
+        "graph": dict(described),
+        "environment": {
+            "python": platform.python_version(),
+            "system": platform.platform(),
+            "processors": processors(),
+        },
+    }

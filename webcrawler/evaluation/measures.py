@@ -33,17 +33,6 @@ def area(curve: Curve) -> float:
     return float(curve.mean())
 
 
-def area_in_time(order: Order, seconds: NDArray[np.float64], hot: Hot, end: float) -> float:
-    """The area under P_ST over time, from 0 to `end`: 100 if all hot pages were there at once; NaN for none.
-
-    Args:
-        seconds: at which each page of the order was there.
-    """
-    with np.errstate(invalid="ignore"):
-        left = np.clip(1 - seconds[hot[order]] / end, 0, 1)
-        return float(100 * left.sum() / np.float64(hot.sum()))
-
-
 def p_cs(order: Order, importance: NDArray[np.float64 | np.int64], visits: NDArray[np.integer]) -> Curve:
     """Crawl & Stop: how many of the first K visits went to pages as important as the K-th best.
 

@@ -5,22 +5,76 @@ Source: Cho 1998, sections 5 and 6.
 
 from __future__ import annotations
 
-import heapq
+from collections import deque
 from collections.abc import Callable
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler import urls
 from webcrawler.connection import Connection
-from webcrawler.evaluation.ahead import Ahead
-from webcrawler.evaluation.pace import Pace
 from webcrawler.evaluation.recorded import Recorded
-from webcrawler.frontier import Done, Frontier, Politeness, Report
+from webcrawler.frontier import Done, Frontier, Politeness
 from webcrawler.linkgraph import Estimate, Rescorer
-from webcrawler.orderings import Ordering, ordering
+from webcrawler.orderings import PRIORITY_MAX, Ordering, Source, ordering
 from webcrawler.records import Lease, Link
+
+AHEAD_MAX = 64  # leases at once: by then a round trip costs little of a page's time
+LOWEST = -PRIORITY_MAX - 1
+
+
+class Ahead:
+    """Leases ahead as long as nothing that was found since is to come before what is leased.
+
+    Among equals the oldest comes first, so only a link of higher priority does. Then what is leased goes
+    back. Where more than its own first priority moves a URL (servers take turns, links raise what waits,
+    an ordering learns), one is leased at a time.
+    """
+
+    def __init__(self, frontier: Frontier) -> None:
+        by = frontier.ordering
+        is_steady = not (by.servers_take_turns or by.on_repeat or by.takes_notes or by.learns)
+        self._most = AHEAD_MAX if is_steady else 1
+        self._number = 1  # to lease next
+        self._frontier = frontier
+        self._leased: deque[Lease] = deque()
+        self._visited: list[Done] = []  # that the frontier was not told of yet
+        self._known: set[int] = set()  # ids of URLs
+        self._best = LOWEST  # priority of what was found since the last leases
+
+    def lease(self) -> Lease | None:
+        """The next URL to visit; None when there is none."""
+        if not self._leased or self._leased[0].priority < self._best:
+            self._lease()
+        return self._leased.popleft() if self._leased else None
+
+    def _lease(self) -> None:
+        if self._leased:  # too many
+            self._number = max(1, len(self._visited))
+            self._frontier.release(self._leased)
+        else:
+            self._number = min(2 * self._number, self._most)
+        found = self._frontier.complete_and_lease(self._visited, self._number)[1]
+        self._leased, self._visited, self._best = deque(found.leases), [], LOWEST
+
+    def visited(self, done: Done) -> None:
+        self._visited.append(done)
+        if self._most == 1:
+            return
+        new = [link for link in done.links if link.id not in self._known]
+        self._known.update([link.id for link in new])
+        if self._leased and new:
+            source = Source(done.lease.priority, done.note, len(done.links), done.lease.id)
+            first_priority = self._frontier.ordering.first_priority
+            self._best = max(self._best, *[first_priority(link, source) for link in new])
+
+    def settle(self) -> None:
+        """Tells the frontier what was visited, and gives back what was leased ahead."""
+        self._frontier.complete(self._visited)
+        self._frontier.release(self._leased)
+        self._visited = []
+        self._leased.clear()
+
 
 NO_DELAY = Politeness(delay=0.0, server_concurrency=10**6, lease=10.0**6)
 STEPS = 200  # of a progress bar
@@ -122,54 +176,3 @@ def crawl(
             ahead.settle()
             reordering.reorder()
     return np.array(order, np.int32)
-
-
-def paced_crawl(
-    web: Web,
-    mode: str,
-    start: int,
-    connection: Connection,
-    interval: int,
-    pace: Pace,
-    pages_max: int = 0,
-    progress: Callable[[int, int], None] = lambda visits, pages: None,
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Do the same with downloads that take time, politely, by a clock of its own.
-
-    Returns the pages in the order in which their downloads ended, and the seconds at which they did.
-    """
-    connection.client.flushdb()
-    polite = Politeness(delay=pace.delay, slowness=0.0, slow=np.inf, lease=10.0**6)
-    frontier = Frontier(connection.client, ordering(mode), "virtual", polite)
-    frontier.open(mode)
-    frontier.discover([web.links[start]])
-    reordering = Reordering(web, frontier, interval) if frontier.ordering.follows_ranks else None
-    step, number = max(1, web.graph.pages // STEPS), count()
-    order: list[int] = []
-    seconds: list[float] = []
-    now, under_way = 0.0, list[tuple[float, int, Lease]]()
-    while not pages_max or len(order) < pages_max:
-        frontier.set_clock(now)
-        found = frontier.lease(pace.downloads - len(under_way))
-        for lease in found.leases:
-            heapq.heappush(under_way, (now + pace.seconds(lease.server), next(number), lease))
-        ends = [under_way[0][0]] if under_way else []
-        if found.wait is not None and len(under_way) < pace.downloads:
-            ends.append(now + max(found.wait, 0.001))
-        if not ends:
-            break
-        now = min(ends)
-        frontier.set_clock(now)
-        while under_way and under_way[0][0] <= now:
-            lease = heapq.heappop(under_way)[-1]
-            page = web.page_of[lease.url]
-            order.append(page)
-            seconds.append(now)
-            frontier.fetched([Report(lease, pace.seconds(lease.server))])
-            note = web.note(page, lease, frontier.ordering)
-            frontier.complete([Done(lease, "document", True, web.outlinks(page), note=note)])
-            if reordering and reordering.visited(page):
-                reordering.reorder()
-            if len(order) % step == 0:
-                progress(len(order), web.graph.pages)
-    return np.array(order, np.int32), np.array(seconds)

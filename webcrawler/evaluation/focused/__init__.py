@@ -4,7 +4,7 @@
 each strategy of `Experiments`, `Run` holds what one found, `tables` and `draw` show many.
 """
 
-from webcrawler.evaluation.focused.experiments import Experiments, mode_of, runs, sample
+from webcrawler.evaluation.focused.experiments import Experiments, mode_of, runs
 from webcrawler.evaluation.focused.recorded_web import Recording, RelevanceRules, Topic, read_topics
 from webcrawler.evaluation.focused.report import Run, compared, draw, summary, tables
 
@@ -19,7 +19,6 @@ __all__ = [
     "mode_of",
     "read_topics",
     "runs",
-    "sample",
     "summary",
     "tables",
 ]

@@ -1,21 +1,17 @@
 """Virtual focused crawls with each strategy, over all topics of a recorded crawl.
 
-They are the real frontier and strategy, with a recorded crawl in place of HTTP. They begin with seeds, or
-with what an index of some random documents knows (Pinkerton 1994, "Real-time search mode": the initial list
-comes from the index).
+They are the real frontier and strategy, with a recorded crawl in place of HTTP.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from urllib.parse import urlencode
 
-from webcrawler.archive import take_in
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.focused.recorded_web import Fetched, Recording, RelevanceRules, Topic, link
@@ -31,7 +27,6 @@ from webcrawler.search import Searcher
 
 RANKING = "bm25f"
 REPEATS = 20  # BUDGET_REPEATS of a crawl: duplicates of a path prefix after which its URLs come last
-BEST = 100  # documents that a strategy starts from
 
 
 def _nowhere(step: str, done: int, all: int) -> None:
@@ -52,8 +47,6 @@ def crawl(
     seeds: Sequence[str],
     connection: Connection,
     pages_max: int,
-    known: Sequence[Seen] = (),
-    explored: Collection[int] = (),
     progress: Callable[[int, int], None] = lambda fetched, wanted: None,
 ) -> tuple[list[int], int]:
     """Crawl until so many documents are fetched, or nothing is left.
@@ -63,8 +56,6 @@ def crawl(
 
     Args:
         seeds: canonical URLs to start from.
-        known: pages to start from that were found beforehand; they are not fetched.
-        explored: ids of URLs that are not to be fetched.
     Returns:
         Page numbers of the documents in their order; how many URLs were tried, also those that led to none.
     Raises:
@@ -75,14 +66,12 @@ def crawl(
     frontier = Frontier(connection.client, by, "virtual", NO_DELAY, budgets=Budgets(repeats=REPEATS))
     frontier.open(mode)
     frontier.discover([link(url) for url in seeds])
-    if known:
-        take_in(frontier, known)
     digests, order, tried = set[bytes](), list[int](), 0
     while len(order) < pages_max and (leases := frontier.lease(1).leases):
         (lease,) = leases
         tried += 1
         fetched = recording.fetch(lease.url)
-        _decide(frontier, lease, fetched, explored, repeats=fetched.digest in digests)
+        _decide(frontier, lease, fetched, repeats=fetched.digest in digests)
         if fetched.number:
             order.append(fetched.number)
             digests.add(fetched.digest)
@@ -90,11 +79,8 @@ def crawl(
     return order, tried
 
 
-def _decide(
-    frontier: Frontier, lease: Lease, fetched: Fetched, explored: Collection[int], repeats: bool
-) -> None:
-    by = frontier.ordering
-    links = [link for link in fetched.links if link.id not in explored]
+def _decide(frontier: Frontier, lease: Lease, fetched: Fetched, repeats: bool) -> None:
+    by, links = frontier.ordering, fetched.links
     if by.learns:
         by.learn([Seen(lease.id, lease.url, fetched.text, links)])
     if fetched.reason == "not-found":
@@ -107,45 +93,14 @@ def _decide(
         frontier.rescore(*by.plan())
 
 
-def sample(recording: Recording, size: int, seed: int) -> frozenset[int]:
-    """The page numbers of random documents.
-
-    Raises:
-        BadInput: there are not that many.
-    """
-    numbers = sorted(recording.documents)
-    if not 0 < size < len(numbers):
-        raise BadInput(f"--known must be 1 to {len(numbers) - 1:,} of the {len(numbers):,} documents")
-    return frozenset(random.Random(seed).sample(numbers, size))
-
-
-def best(recording: Recording, ranked: Sequence[tuple[int, float]], known: Collection[int]) -> list[Seen]:
-    """The best of the known documents, with relevance (score / best score) and their links to others.
-
-    Words around links are left out: a live search has these links from the catalog, which lacks them.
-    """
-    chosen = [(number, score) for number, score in ranked if number in known][:BEST]
-    explored = {recording.documents[number].id for number in known}
-    found = []
-    for number, score in chosen:
-        document = recording.documents[number]
-        page = recording.fetch(document.url)
-        links = [link._replace(context="") for link in page.links if link.id not in explored]
-        relevance = max(0.0, score / chosen[0][1]) if chosen[0][1] > 0 else 0.0
-        found.append(Seen(document.id, document.url, page.text, links, relevance))
-    return found
-
-
 @dataclass(frozen=True)
 class Experiments:
-    """The crawls to make: one for each topic, strategy and seed."""
+    """The crawls to make: one for each topic and strategy."""
 
     topics: Sequence[Topic]
     strategies: Sequence[str]
     pages: int = 1000  # of each crawl
     starts: Sequence[str] = ()  # canonical URLs of documents; none: the one fetched first
-    known: int = 0  # random documents that are known beforehand
-    seeds: Sequence[int] = (1,)  # of the choice of those
 
     def check(self) -> None:
         """Raises BadInput: a query has no word, or there is no such strategy."""
@@ -168,19 +123,12 @@ def runs(
     Returns:
         The number of the topic, and its crawls.
     Raises:
-        BadInput: there is no such start page; known documents need an index; or no document is relevant.
+        BadInput: there is no such start page, or no document is relevant.
     """
     for url in experiments.starts:
         if url not in recording.number_of:
             raise BadInput(f"--start: the crawl has no document {url[:200]!r}")
     has_index = applied_seq(recording.crawl_dir / "index") > 0
-    if experiments.known and not has_index:
-        raise BadInput(
-            f"{recording.crawl_dir} has no index, which ranks known documents: run `scrapy reindex`"
-        )
-    draws: dict[int | None, frozenset[int]] = {None: frozenset()}
-    if experiments.known:
-        draws = {seed: sample(recording, experiments.known, seed) for seed in experiments.seeds}
     relevant = RelevanceRules(experiments.topics).relevant(_texts(recording, progress))
     if not any(relevant.values()):
         raise BadInput(f"no document of {recording.crawl_dir} is relevant to a topic: crawl more of them")
@@ -196,12 +144,9 @@ def runs(
     def work(query: str, connection: Connection, progress: Progress) -> tuple[list[Run], set[int]]:
         own, searcher = opened(os.getpid())
         ranked = searcher.rank(query, RANKING, len(own.documents)) if searcher else []
-        found: list[Run] = []
-        for seed, known in draws.items():
-            if wanted := relevant[query] - known:
-                crawls = _runs(own, experiments, connection, progress, query, ranked, known, wanted)
-                found += [run._replace(seed=seed) for run in crawls]
-        return found, own.not_archived
+        wanted = relevant[query]
+        crawls = _runs(own, experiments, connection, progress, query, ranked, wanted) if wanted else []
+        return crawls, own.not_archived
 
     parent = os.getpid()
     queries = [topic.query for topic in experiments.topics]
@@ -218,22 +163,17 @@ def _runs(
     progress: Progress,
     query: str,
     ranked: Sequence[tuple[int, float]],
-    known: frozenset[int],
     relevant: set[int],
 ) -> list[Run]:
     """A crawl with each strategy from the same start, compared with each other."""
-    start_from = best(recording, ranked, known)
-    explored = {recording.documents[number].id for number in known}
     first = min(recording.documents.values(), key=lambda document: document.fetched)
-    seeds = () if explored else experiments.starts or [first.url]
+    seeds = experiments.starts or [first.url]
     orders: dict[str, list[int]] = {}
     found = []
     for name in experiments.strategies:
         tell = partial(progress, f"{name}: {query}")
         mode, began = mode_of(name, query), time.perf_counter()
-        order, tried = crawl(
-            recording, mode, seeds, connection, experiments.pages, start_from, explored, tell
-        )
+        order, tried = crawl(recording, mode, seeds, connection, experiments.pages, tell)
         seconds = round(time.perf_counter() - began, 3)
         orders[name] = order
         places = tuple(place for place, number in enumerate(order, 1) if number in relevant)

@@ -14,8 +14,7 @@ from webcrawler import urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import record_at
 from webcrawler.errors import BadInput, Unavailable, Unreadable
-from webcrawler.evaluation.provenance import hash_of
-from webcrawler.evaluation.recorded import documents
+from webcrawler.evaluation.recorded import documents, hash_of
 from webcrawler.parsing import index_text, parse
 from webcrawler.records import FORM_AND_LINK, Document, Link, Page, Text
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from webcrawler.evaluation.differences import Mean, difference
+from webcrawler.evaluation.differences import Difference, Mean, difference
 from webcrawler.evaluation.figures import aligned
 from webcrawler.evaluation.focused.recorded_web import Recording
 from webcrawler.evaluation.plots import axes_of, plot_curves, save
@@ -61,7 +61,6 @@ class Run(NamedTuple):
     found: tuple[int, ...]  # places of the relevant ones, ascending
     tried: int = 0  # URLs: pages, and what came to none, as redirects do
     seconds: float = 0.0
-    seed: int | None = None  # of what was known beforehand
     pool: Pooled | None = None  # beside the others; None where there is no index to rank by
 
     def at(self, pages: int) -> int:
@@ -95,7 +94,7 @@ class Run(NamedTuple):
 
     def rows(self, pages: int) -> Iterator[dict[str, Any]]:
         """Its figures as tidy rows: `value` is one of a `measure`, after `pages` documents."""
-        run = {"strategy": self.strategy, "query": self.query, "seed": self.seed}
+        run = {"strategy": self.strategy, "query": self.query}
         for mark in marks_of(pages):
             figures = {"found": self.at(mark), "recall": self.recall(mark), "harvest": self.harvest(mark)}
             for measure, value in figures.items():
@@ -145,53 +144,53 @@ MEASURES: dict[str, Callable[[Run, int], float]] = {
 }
 
 
-def compared(runs: Sequence[Run], pages: int) -> list[dict[str, Any]]:
+def comparisons(runs: Sequence[Run], pages: int) -> Iterator[tuple[str, str, Mean, Difference | None]]:
     """For each measure and strategy its mean, and its difference from the first strategy.
 
-    A trial is a topic: the mean of its draws of known documents.
+    A trial is a topic.
     """
-    rows = []
     for measure, value in MEASURES.items():
-        first, *_ = found = {name: trials(of, pages, value) for name, of in by_strategy(runs).items()}
-        for name, of in found.items():
-            beside = difference(of, found[first]) if name != first else None
-            row = {"measure": measure, "strategy": name, "mean": Mean.of(list(of.values())).as_json()}
-            rows.append({**row, "difference": beside and beside.as_json()})
-    return rows
+        found: dict[str, dict[Hashable, float]] = {
+            strategy: {run.query: value(run, pages) for run in some}
+            for strategy, some in by_strategy(runs).items()
+        }
+        first = next(iter(found))
+        for strategy, of in found.items():
+            other = difference(of, found[first]) if strategy != first else None
+            yield measure, strategy, Mean.of(list(of.values())), other
 
 
-def trials(runs: Sequence[Run], pages: int, value: Callable[[Run, int], float]) -> dict[Hashable, float]:
-    """The figure of each topic."""
-    found: dict[Hashable, list[float]] = {}
-    for run in runs:
-        found.setdefault(run.query, []).append(value(run, pages))
-    return {query: fmean(of) for query, of in found.items()}
+def compared(runs: Sequence[Run], pages: int) -> list[dict[str, Any]]:
+    """`comparisons` with the keys of docs/reference/commands.md."""
+    return [
+        {
+            "measure": measure,
+            "strategy": strategy,
+            "mean": mean.as_json(),
+            "difference": other and other.as_json(),
+        }
+        for measure, strategy, mean, other in comparisons(runs, pages)
+    ]
 
 
 def _compared(runs: Sequence[Run], pages: int) -> list[list[str]]:
     """Means with intervals over topics, and differences where a paired test can tell them from chance."""
-    of, topics = by_strategy(runs), len({run.query for run in runs})
-    first = next(iter(of))
-    head = (f"{name} @{pages}" for name in MEASURES)
-    rows = [[f"mean of {topics} topics [95 % interval]", "", *head]]
-    for name, some in of.items():
-        means = (trials(some, pages, value) for value in MEASURES.values())
-        rows.append([name, "", *(Mean.of(list(one.values())).shown() for one in means)])
-    for name in list(of)[1:]:
-        both = (
-            (trials(of[name], pages, value), trials(of[first], pages, value)) for value in MEASURES.values()
-        )
-        found = (difference(*pair) for pair in both)
-        rows.append([f"{name} compared with {first}", "", *(one.shown() if one else "–" for one in found)])
-    return rows
+    names, topics = list(by_strategy(runs)), len({run.query for run in runs})
+    means: dict[str, list[str]] = {name: [name, ""] for name in names}
+    others = {name: [f"{name} compared with {names[0]}", ""] for name in names[1:]}
+    for _, strategy, mean, other in comparisons(runs, pages):
+        means[strategy].append(mean.shown())
+        if strategy in others:
+            others[strategy].append(other.shown() if other else "–")
+    head = [f"mean of {topics} topics [95 % interval]", "", *(f"{name} @{pages}" for name in MEASURES)]
+    return [head, *means.values(), *others.values()]
 
 
-def summary(runs: Sequence[Run], pages: int, known: int, topics: Sequence[str], recording: Recording) -> str:
+def summary(runs: Sequence[Run], pages: int, topics: Sequence[str], recording: Recording) -> str:
     """What has to be known to read the tables: how many pages, and what limits the comparison.
 
     Args:
         pages: to be fetched by each crawl.
-        known: documents that were known beforehand.
         topics: all queries; those without a run are named.
     """
     relevant = {run.query: run.relevant for run in runs}
@@ -200,10 +199,8 @@ def summary(runs: Sequence[Run], pages: int, known: int, topics: Sequence[str], 
     lines = [f"{documents}. Relevant: {counts}."]
     if any(run.fetched < pages for run in runs):
         lines.append("Some crawls fetched everything they could reach, so their order hardly counts.")
-    if known:
-        lines.append(f"{known:,} random documents are known beforehand; new ones are counted.")
     if left := [query for query in topics if query not in relevant]:
-        lines.append(f"Left out, as nothing new is relevant: {'; '.join(left)}.")
+        lines.append(f"Left out, as nothing is relevant: {'; '.join(left)}.")
     if missing := len(recording.not_archived):
         lines.append(f"{missing:,} pages are not in the archive: their links came without the words around.")
     if not any(run.pool for run in runs):
@@ -223,11 +220,11 @@ def times_baseline(runs: Sequence[Run], pages: int) -> dict[str, float]:
 
     Empty where nobody went breadth-first, or where that found nothing.
     """
-    plain = {(run.query, run.seed): run.at(pages) for run in runs if run.strategy == BASELINE}
+    plain = {run.query: run.at(pages) for run in runs if run.strategy == BASELINE}
     ratios = {}
     for strategy, some in by_strategy(runs).items():
-        both = [run for run in some if (run.query, run.seed) in plain]
-        if below := sum(plain[run.query, run.seed] for run in both):
+        both = [run for run in some if run.query in plain]
+        if below := sum(plain[run.query] for run in both):
             ratios[strategy] = sum(run.at(pages) for run in both) / below
     return ratios
 

@@ -50,7 +50,7 @@ class Scored:
     """A policy that gives each page a score, and fetches the best."""
 
     def __init__(self, world: World, budget: float) -> None:
-        self.world, self.budget = world, budget
+        self.world = world
         self.checked = np.zeros(len(world.servers))
 
     @abstractmethod
@@ -92,19 +92,15 @@ class Oracle(Scored):
 
 
 class Interval(Scored):
-    """An interval for each page, shorter after a change and longer without; the longest overdue goes first.
-
-    If `tuned`, it starts where the budget would have it, within a twentieth and ten times of that.
-    """
+    """An interval for each page, shorter after a change, else longer; the longest overdue goes first."""
 
     shorter: ClassVar[float]
     longer: ClassVar[float]
     bounds: ClassVar[tuple[float, float, float]]  # days: least, first, most
 
-    def __init__(self, world: World, budget: float, tuned: bool = False) -> None:
+    def __init__(self, world: World, budget: float) -> None:
         super().__init__(world, budget)
-        fair = 1 / budget
-        self.least, first, self.most = (fair / 20, fair, fair * 10) if tuned else self.bounds
+        self.least, first, self.most = self.bounds
         self.interval = np.full(len(world.servers), first)
         self.due = self.interval.copy()
 
@@ -130,8 +126,8 @@ class Nutch(Interval):
     shorter, longer, bounds = 0.8, 1.2, (1 / 1440, 30.0, 365.0)
     SYNC = 0.3  # db.fetch.schedule.adaptive.sync_delta_rate
 
-    def __init__(self, world: World, budget: float, tuned: bool = False) -> None:
-        super().__init__(world, budget, tuned)
+    def __init__(self, world: World, budget: float) -> None:
+        super().__init__(world, budget)
         self.modified = np.zeros(len(world.servers))
 
     def see(self, pages: Ints, now: float, changed: Bools) -> None:
@@ -142,53 +138,14 @@ class Nutch(Interval):
         self.due[pages] = now - self.SYNC * since + self.interval[pages]
 
 
-class Harmonic(Scored):
-    """Rates of LambdaCrawl's harmonic penalty (Kolobov et al. 2019), from what the schedule believes.
-
-    A page is fetched (√(Δ² + 4wΔ/λ) - Δ) / 2 times a day; Δ is the rate of its changes, λ such that all rates
-    together are the budget.
-    """
-
-    def __init__(self, world: World, budget: float) -> None:
-        super().__init__(world, budget)
-        self._scheduled = Scheduled(world, budget, "expected")
-        self._rates = np.ones(len(world.servers))
-        self._until = 0.0
-
-    def scores(self, now: float, days: Floats) -> Floats:
-        if now >= self._until:
-            self._until = now + 1
-            self._rates = self._solved()
-        return self._rates * days
-
-    def see(self, pages: Ints, now: float, changed: Bools) -> None:
-        super().see(pages, now, changed)
-        self._scheduled.see(pages, now, changed)
-
-    def _solved(self) -> Floats:
-        beliefs = self._scheduled.schedule.beliefs
-        assert isinstance(beliefs, refresh.Gamma)
-        a, b = beliefs.of(slice(None))
-        change: Floats = a / b
-        rates, low, high = change, -30.0, 30.0  # of log λ
-        for _ in range(50):
-            middle = (low + high) / 2
-            rates = (np.sqrt(change**2 + 4 * self.world.weights * change / np.exp(middle)) - change) / 2
-            low, high = (middle, high) if rates.mean() > self.budget else (low, middle)
-        return rates
-
-
 POLICIES: dict[str, Callable[[World, float], Policy]] = {
     "uniform": Uniform,
     "importance": Importance,
     "proportional": Proportional,
     "nutch": Nutch,
-    "nutch-tuned": lambda world, budget: Nutch(world, budget, tuned=True),
     "stormcrawler": StormCrawler,
-    "stormcrawler-tuned": lambda world, budget: StormCrawler(world, budget, tuned=True),
     "ep": lambda world, budget: Scheduled(world, budget, "ep"),
     "eb": lambda world, budget: Scheduled(world, budget, "eb"),
-    "harmonic": Harmonic,
     "expected": lambda world, budget: Scheduled(world, budget, "expected"),
     "oracle": Oracle,
 }

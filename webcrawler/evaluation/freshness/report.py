@@ -13,7 +13,7 @@ from webcrawler.evaluation.figures import aligned
 from webcrawler.evaluation.freshness.laboratory import ORACLE, Run
 from webcrawler.evaluation.freshness.world import World
 from webcrawler.evaluation.plots import axes_of, plot_curves, save
-from webcrawler.evaluation.provenance import hash_of
+from webcrawler.evaluation.recorded import hash_of
 
 COLUMNS: dict[str, tuple[Callable[[Run], float | None], str]] = {
     "plain": (lambda run: run.plain, ".3f"),
