@@ -21,7 +21,7 @@ from lxml import etree, html
 from truth import truth
 
 from webcrawler.demo import DemoWeb
-from webcrawler.demo.sites import load
+from webcrawler.demo.pages import load
 from webcrawler.demo.web import SERVERS, _first_free
 from webcrawler.errors import BadInput
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from webcrawler.evaluation.differences import Mean, difference
 from webcrawler.evaluation.figures import Figures, Run, compared, tables
+from webcrawler.evaluation.measures import Mean, difference
 
 
 def test_one_trial_has_no_interval() -> None:

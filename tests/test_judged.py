@@ -19,9 +19,9 @@ from judged import ABOUT_DOLPHINS, DOLPHINS, collection, dolphins, paper
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
-from webcrawler.evaluation.differences import intervals, p_values
 from webcrawler.evaluation.judged import MEASURES, Comparison, build, compare, measure, read, read_feedback
 from webcrawler.evaluation.judged.collection import Judgments
+from webcrawler.evaluation.measures import intervals, p_values
 from webcrawler.index import wait_until_caught_up
 from webcrawler.search import Searcher
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from truth import Truth, walk
 
 from webcrawler.demo.pages import NOT_FOUND, Answer, page, redirect
-from webcrawler.demo.server import HttpThread
+from webcrawler.demo.web import HttpThread
 
 SERVERS = 8
 PAGES = 36  # of a server, in a tree: page n links to 3n+1, 3n+2, 3n+3

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.evaluation import measures
-from webcrawler.evaluation.differences import SURE, Difference, Mean, difference
 from webcrawler.evaluation.hotness import METRICS, Importance, conditions
+from webcrawler.evaluation.measures import SURE, Difference, Mean, difference
 from webcrawler.evaluation.recorded import Recorded
 
 EARLY = 5  # percent crawled, for the second table

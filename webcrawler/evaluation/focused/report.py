@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from webcrawler.evaluation.differences import Difference, Mean, difference
 from webcrawler.evaluation.figures import aligned
 from webcrawler.evaluation.focused.recorded_web import Recording
+from webcrawler.evaluation.measures import Difference, Mean, difference
 from webcrawler.evaluation.plots import axes_of, plot_curves, save
 
 TOP = 100  # best pages of the pool

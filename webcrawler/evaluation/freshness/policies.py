@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,14 +13,6 @@ from webcrawler.errors import BadInput
 from webcrawler.evaluation.freshness.world import Bools, Floats, Ints, World
 
 NOT_DUE = 0.0  # a page with this score is not fetched
-
-
-class Policy(Protocol):
-    """Chooses pages, and is told what their checks have found. All pages were fetched at time 0."""
-
-    def choose(self, now: float, number: int, caps: Ints | None) -> Ints: ...
-
-    def see(self, pages: Ints, now: float, changed: Bools) -> None: ...
 
 
 class Scheduled:
@@ -137,6 +129,8 @@ class Nutch(Interval):
         self.interval[pages] = np.clip(np.maximum(self.interval[pages], since), self.least, self.most)
         self.due[pages] = now - self.SYNC * since + self.interval[pages]
 
+
+Policy = Scheduled | Scored  # chooses pages, and learns of their checks; all were fetched at time 0
 
 POLICIES: dict[str, Callable[[World, float], Policy]] = {
     "uniform": Uniform,

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from webcrawler import extras
-from webcrawler.evaluation.differences import SAME, Row, Table, intervals, p_values
 from webcrawler.evaluation.judged.collection import Judgments
+from webcrawler.evaluation.measures import SAME, Row, Table, intervals, p_values
 from webcrawler.evaluation.runner import Progress
 from webcrawler.search import Searcher
 
