@@ -126,13 +126,6 @@ def test_user_agent_names_the_contact_once() -> None:
     assert user_agent(named | {"USER_AGENT_CONTACT": ""}) == "bot/1"
 
 
-def test_own_template_takes_its_place(tmp_path: Path) -> None:
-    title = "{% block title %}Ours, {{ crawler.name }}{% endblock %}"
-    (tmp_path / "about.html").write_text('{% extends "webcrawler/about.html" %}' + title)
-    with web(tmp_path, templates=tmp_path) as page:
-        assert "<title>Ours, webcrawler</title>" in page.get("/about").text
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 def test_it_shuts_nobody_out_and_fits_the_screen(

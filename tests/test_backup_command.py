@@ -89,7 +89,7 @@ def test_a_copy_made_while_a_crawl_goes_on_loses_nothing(
         wait_for_more()
 
     monkeypatch.setattr(sys.modules["webcrawler.repository.backup"], "snapshot", slowly)
-    made = threading.Thread(target=backup, args=(folder, copy, None, silent))
+    made = threading.Thread(target=backup, args=(folder, copy, silent))
 
     def begin(_: Site) -> Answer:
         made.start()
@@ -115,7 +115,7 @@ def test_seeds_that_wait_are_in_it(tmp_path: Path) -> None:
         site = opened["site"]
         assert crawl(folder, "index", "-a", seeds(site), "-a", "max_pages=2").status == 0
 
-        backup(folder, copy, None, silent)
+        backup(folder, copy, silent)
 
         assert_nothing_is_lost(copy, site)
 
@@ -140,12 +140,12 @@ def collection(crawled: Collection, tmp_path: Path) -> Collection:
 @slow
 def test_the_next_backup_copies_what_is_new(collection: Collection, tmp_path: Path) -> None:
     copy = tmp_path / "backup"
-    first = backup(collection.folder, copy, None, silent)
+    first = backup(collection.folder, copy, silent)
     before = {path.name: path.stat() for path in (copy / "pages").iterdir()}
-    assert backup(collection.folder, copy, None, silent) == 0
+    assert backup(collection.folder, copy, silent) == 0
 
     collection.crawl()
-    second = backup(collection.folder, copy, None, silent)
+    second = backup(collection.folder, copy, silent)
 
     after = {path.name: path.stat() for path in (copy / "pages").iterdir()}
     assert len(before) == 1 and len(after) == 2
@@ -159,11 +159,11 @@ def test_the_next_backup_copies_what_is_new(collection: Collection, tmp_path: Pa
 @slow
 def test_a_file_that_has_grown_is_continued(collection: Collection, tmp_path: Path) -> None:
     copy = tmp_path / "backup"
-    size = backup(collection.folder, copy, None, silent)
+    size = backup(collection.folder, copy, silent)
     (file,) = (copy / "pages").iterdir()
     file.write_bytes(file.read_bytes()[: size // 2])
 
-    assert backup(collection.folder, copy, None, silent) == size - size // 2
+    assert backup(collection.folder, copy, silent) == size - size // 2
     assert_good(copy)
 
 
@@ -196,7 +196,7 @@ def test_killed_at_any_step_it_leaves_what_was_there_and_may_be_repeated(
     collection: Collection, tmp_path: Path, hook: Hook
 ) -> None:
     copy, steps = tmp_path / "backup", 0
-    backup(collection.folder, tmp_path / "earlier", None, silent)
+    backup(collection.folder, tmp_path / "earlier", silent)
     collection.crawl()
     while True:
         shutil.rmtree(copy, ignore_errors=True)
@@ -204,7 +204,7 @@ def test_killed_at_any_step_it_leaves_what_was_there_and_may_be_repeated(
         steps += 1
         hook.left, hook.within = steps, str(copy)
         try:
-            backup(collection.folder, copy, None, silent)
+            backup(collection.folder, copy, silent)
             break
         except Killed:
             assert documents(copy) in (20, len(collection.site.routes))
@@ -214,7 +214,7 @@ def test_killed_at_any_step_it_leaves_what_was_there_and_may_be_repeated(
         finally:
             hook.left = 0
         if steps % 10 == 0:
-            backup(collection.folder, copy, None, silent)
+            backup(collection.folder, copy, silent)
             assert_good(copy)
 
     assert steps > 30
@@ -225,10 +225,10 @@ def test_killed_at_any_step_it_leaves_what_was_there_and_may_be_repeated(
 @slow
 def test_what_was_purged_leaves_the_backup_too(collection: Collection, tmp_path: Path) -> None:
     copy = tmp_path / "backup"
-    backup(collection.folder, copy, None, silent)
+    backup(collection.folder, copy, silent)
     collection.run("remove", collection.url("/4"), "--purge")
 
-    backup(collection.folder, copy, None, silent)
+    backup(collection.folder, copy, silent)
 
     assert [path.name[-11:] for path in (copy / "pages").iterdir()] == ["-v2.warc.gz"]
     assert documents(copy) == 19
@@ -239,7 +239,7 @@ def test_what_was_purged_leaves_the_backup_too(collection: Collection, tmp_path:
 
 
 def test_all_is_in_it_that_cannot_be_made_again(tmp_path: Path) -> None:
-    folder, copy, look = tmp_path / "crawl", tmp_path / "backup", tmp_path / "my look"
+    folder, copy = tmp_path / "crawl", tmp_path / "backup"
     Catalog(folder / "catalog.sqlite").close()
     (folder / "pages").mkdir()
     QueryLog(folder / QUERIES, 30).close()
@@ -250,19 +250,17 @@ def test_all_is_in_it_that_cannot_be_made_again(tmp_path: Path) -> None:
     for name in (*kept, *left):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(name)
-    (look / "static" / "pages").mkdir(parents=True)
-    (look / "static" / "pages" / "own.css").touch()
 
-    backup(folder, copy, look, silent)
+    backup(folder, copy, silent)
 
     found = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
     of_its_own = {"catalog.sqlite", "is-a-backup", "crawls.lock", QUERIES}
-    assert found == {*kept, *of_its_own, "look/static/pages/own.css"}
+    assert found == {*kept, *of_its_own}
     assert (copy / QUERIES).stat().st_mode & 0o777 == 0o600
     assert copy.stat().st_mode & 0o777 == 0o700
 
     (folder / "demo.json").unlink()
-    backup(folder, copy, None, silent)
+    backup(folder, copy, silent)
 
     found = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
     assert found == {*kept, *of_its_own} - {"demo.json"}
@@ -299,9 +297,9 @@ def test_what_is_no_backup_of_this_folder_is_refused_in_one_line(tmp_path: Path,
         (tmp_path / name / "pages").mkdir()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter").touch()
-    backup(tmp_path / "other", tmp_path / "of-another", None, silent)
+    backup(tmp_path / "other", tmp_path / "of-another", silent)
     (tmp_path / "of-another" / "pages" / "20260101T000000-00000000.warc.gz").touch()
-    backup(folder, copy, None, silent)
+    backup(folder, copy, silent)
     wrong = [
         ((), "name one folder"),
         ((copy, copy), "name one folder"),
@@ -325,7 +323,7 @@ def test_what_is_no_backup_of_this_folder_is_refused_in_one_line(tmp_path: Path,
 @slow
 def test_a_folder_that_is_damaged_replaces_nothing(collection: Collection, tmp_path: Path, run: Run) -> None:
     copy = tmp_path / "backup"
-    backup(collection.folder, copy, None, silent)
+    backup(collection.folder, copy, silent)
     for file in (collection.folder / "pages").iterdir():
         file.unlink()
 

@@ -140,11 +140,6 @@ def prepare(name: str, reader: Reader, demo: Path) -> None:
                 urls = (reader.here(NUCLEIC),)
                 shown = [Shown(number, today(), "dna", 1, 0, True, urls) for number in range(10)]
                 log.write(shown, [(number, 1) for number in range(10)], today())
-        case "search-engine-for-my-sites":
-            (folder / "look/static").mkdir(parents=True)
-            (folder / "look/static/logo.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
-            (folder / "look/static/own.css").write_text(code_of(name, "css"))
-            (folder / "look/base.html").write_text(code_of(name, "html"))
         case "share-a-crawl-between-machines":
             shutil.copytree(folder / "crawl", folder / "from-first")
             shutil.copytree(folder / "crawl", folder / "from-second")

@@ -208,12 +208,8 @@ SERVE_METRICS = given("SERVE_METRICS", "127.0.0.0/8,::1", "networks", may_be_emp
 SERVE_TITLE = given("SERVE_TITLE", "webcrawler", "text")
 # Why these sites are crawled, in a sentence for their webmasters; empty: to search them here.
 SERVE_ABOUT = given("SERVE_ABOUT", "", "text")
-# Who answers webmasters, where USER_AGENT_CONTACT leads to that very page; empty: USER_AGENT_CONTACT.
-SERVE_CONTACT = given("SERVE_CONTACT", "", "URL or e-mail")
 # Whether each result shows its relevance, as in WC; most people read the order alone.
 SERVE_RELEVANCE = given("SERVE_RELEVANCE", False, "yes or no")
-# Folder of templates and styles that replace or extend those of the page; empty: ours alone.
-SERVE_TEMPLATES = given("SERVE_TEMPLATES", "", "folder")
 # Where people reach the page: links begin with its path, and browsers keep it as a search engine.
 SERVE_URL = given("SERVE_URL", "", "URL")
 # Whether results may be judged on the page, by anybody who sees it.

@@ -19,15 +19,15 @@ class Backup(Command):
     summary = "Copy the data folder, also while a crawl runs"
     details = (
         "Makes DEST a copy of all that cannot be made again: catalog, pages, frontier, scope, judgments, "
-        "queries, your templates. Done again, it copies what is new. DEST is a data folder."
+        "queries. Done again, it copies what is new. DEST is a data folder."
     )
     options = (Option("--json", False, "print JSON"),)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise BadInput("name one folder: `scrapy backup DEST`")
-        _, into, look = self.catalog_file, Path(args[0]), self.project.get("SERVE_TEMPLATES")
+        _, into = self.catalog_file, Path(args[0])
         with self.interruptible(lambda: "the same command goes on"), progress_bars() as progress:
-            new = backup(self.crawl_dir, into, Path(look) if look else None, progress)
+            new = backup(self.crawl_dir, into, progress)
             says = f"{into} is up to date, with {new:,} more bytes of pages; a crawl or {REINDEX}"
             print(json.dumps({"new_bytes": new}) if opts.json else printable(as_typed(says)))

@@ -7,7 +7,6 @@ import logging
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES
@@ -60,9 +59,8 @@ class Serve(Command):
             host=host,
             title=self.project.get("SERVE_TITLE"),
             about=self.project.get("SERVE_ABOUT"),
-            contact=self.project.get("SERVE_CONTACT") or self.project.get("USER_AGENT_CONTACT"),
+            contact=self.project.get("USER_AGENT_CONTACT"),
             crawler=self._as_webmasters_see_it(),
-            templates=Path(folder) if (folder := self.project.get("SERVE_TEMPLATES")) else None,
             relevance=is_yes(self.project.get("SERVE_RELEVANCE")),
             search=SearchSettings.read(self.project),
             redis_url=self.project.get("REDIS_URL"),

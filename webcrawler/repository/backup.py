@@ -33,13 +33,11 @@ PATIENCE_SECONDS = 5.0
 Progress = Callable[[str, int, int | None], None]
 
 
-def backup(crawl_dir: Path, into: Path, look: Path | None, progress: Progress) -> int:
+def backup(crawl_dir: Path, into: Path, progress: Progress) -> int:
     """Copy all of a data folder that cannot be made again; returns how many bytes of pages were new.
 
     Killed at any moment, it may be repeated; until its end the backup before has only longer pages.
 
-    Args:
-        look: the owner's templates, which become the folder `look`.
     Raises:
         BadInput: the target is no backup of this folder, or the folder is damaged.
         Unavailable: a command such as rebuild is at work, or somebody reads the catalog of the backup.
@@ -61,8 +59,6 @@ def backup(crawl_dir: Path, into: Path, look: Path | None, progress: Progress) -
             new = _append_pages(crawl_dir / "pages", into / "pages", names, progress)
             refuse_lost_records(into / "pages", catalog)
         _copy(crawl_dir, aside, *COPIED_APART, *MADE_AGAIN, *OF_PROCESSES)
-        if look:
-            _copy(look, aside / "look")
         _exchange(aside, into)
         for path in (into / "pages").iterdir():
             if not (crawl_dir / "pages" / path.name).exists():  # it was purged, or has a successor

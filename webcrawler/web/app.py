@@ -31,7 +31,6 @@ from webcrawler.web.guard import (
 )
 from webcrawler.web.judge import Judge
 from webcrawler.web.live import LivePages
-from webcrawler.web.own_templates import check
 from webcrawler.web.status import CountRequests, Health, Metrics, Overviews
 from webcrawler.web.status import routes as status_routes
 from webcrawler.web.use import Use
@@ -41,10 +40,8 @@ def make_app(config: Config) -> Starlette:
     """The application for one data folder, which need not exist yet.
 
     Raises:
-        BadInput: a rate, network, host, origin, template or Scrapyd of the configuration is not valid.
+        BadInput: a rate, network, host, origin or Scrapyd of the configuration is not valid.
     """
-    if config.templates:
-        check(config.templates)
     overviews = Overviews(config)
     metrics = Metrics(config, overviews)
     answers, judge, live = search.Answers(config, metrics), Judge(config, metrics), LivePages(config)

@@ -37,7 +37,6 @@ class Config:
     crawl_dir: Path
     title: str = "webcrawler"  # what the page calls itself
     host: str = "127.0.0.1"  # to listen on
-    templates: Path | None = None  # folder of the owner's templates and static files, which replace ours
     about: str = ""  # why these sites are crawled, for their webmasters
     contact: str = ""  # URL or e-mail of who answers them
     crawler: Crawler = Crawler()  # how it visits them

@@ -6,14 +6,13 @@ so that browsers may keep them for a year.
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from mimetypes import guess_type
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -25,8 +24,6 @@ from webcrawler.web.readable import FILTERS, without_controls
 
 BOX = "/static/box.js"  # the search box for pages of other sites: named in them, so its address stays
 FOR_A_YEAR = "public, max-age=31536000, immutable"
-OURS = "webcrawler/"  # before the name of a template: ours, also where the owner has one of that name
-OWN_STYLE = "own.css"  # of the owner, linked after ours
 FRESH = "private, no-cache"  # answers are for one person, and change with the next crawl
 
 
@@ -37,7 +34,7 @@ def page(request: Request, template: str, status: int = 200, **values: object) -
 
 
 def rendered(config: Config, template: str, **values: object) -> str:
-    found = environment(config.templates, config.root).get_template(template)
+    found = environment(config.root).get_template(template)
     return without_controls(found.render(config=config, **values))
 
 
@@ -57,13 +54,10 @@ def _cleaned(value: Any) -> Any:
 
 
 @cache
-def environment(folder: Path | None = None, root: str = "") -> Environment:
-    """What renders pages: the owner's templates and static files in a folder come before ours.
-
-    Theirs may extend ours as `webcrawler/base.html`. Links begin with `root`, that of `Config`.
-    """
+def environment(root: str = "") -> Environment:
+    """What renders pages. Links begin with `root`, that of `Config`."""
     made = Environment(
-        loader=FunctionLoader(partial(_source, folder)),
+        loader=PackageLoader("webcrawler.web"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -71,8 +65,7 @@ def environment(folder: Path | None = None, root: str = "") -> Environment:
     )
     made.globals |= {
         "root": root,
-        "static_url": lambda name: root + assets(folder)[name].path,
-        "has_own_style": OWN_STYLE in assets(folder),
+        "static_url": lambda name: root + assets()[name].path,
         "default_ranking": DEFAULT,
     }
     made.filters |= FILTERS
@@ -83,13 +76,6 @@ def environment(folder: Path | None = None, root: str = "") -> Environment:
     return made
 
 
-def _source(folder: Path | None, name: str) -> tuple[str, str, None] | None:
-    ours = files("webcrawler.web") / "templates" / name.removeprefix(OURS)
-    own = folder / name if folder else None
-    found = own if own and own.is_file() and not name.startswith(OURS) else ours
-    return (found.read_text("utf-8"), str(found), None) if found.is_file() else None
-
-
 class Asset(NamedTuple):
     path: str
     body: bytes
@@ -97,11 +83,10 @@ class Asset(NamedTuple):
 
 
 @cache
-def assets(folder: Path | None = None) -> dict[str, Asset]:
-    """By file name; those in `static` of the owner's folder before ours."""
+def assets() -> dict[str, Asset]:
+    """By file name."""
     found = {}
-    own = [file for file in (folder / "static").glob("*.*") if file.is_file()] if folder else []
-    for file in (*(files("webcrawler.web") / "static").iterdir(), *own):
+    for file in (files("webcrawler.web") / "static").iterdir():
         body, (stem, _, ending) = file.read_bytes(), file.name.rpartition(".")
         path = f"/static/{stem}.{sha256(body).hexdigest()[:12]}.{ending}"
         found[file.name] = Asset(path, body, guess_type(file.name)[0] or "application/octet-stream")
@@ -109,14 +94,14 @@ def assets(folder: Path | None = None) -> dict[str, Asset]:
 
 
 async def _static(request: Request) -> Response:
-    for asset in assets(request.app.state.config.templates).values():
+    for asset in assets().values():
         if asset.path == request.scope["path"]:
             return Response(asset.body, media_type=asset.media_type, headers={"Cache-Control": FOR_A_YEAR})
     raise HTTPException(404)
 
 
 async def _box(request: Request) -> Response:
-    box = assets(request.app.state.config.templates)["box.js"]
+    box = assets()["box.js"]
     return Response(box.body, media_type=box.media_type, headers={"Cache-Control": "public, max-age=3600"})
 
 
@@ -127,7 +112,7 @@ async def _robots(request: Request) -> Response:
 
 async def _icon(request: Request) -> Response:
     """Browsers ask for it where no page names an icon, for example with JSON."""
-    return Response(assets(request.app.state.config.templates)["icon.svg"].body, media_type="image/svg+xml")
+    return Response(assets()["icon.svg"].body, media_type="image/svg+xml")
 
 
 ROUTES = [
