@@ -214,7 +214,7 @@ def _figures(name: str, answer: Callable[[str], object], queries: list[str]) -> 
 
 
 def _page(folder: Path) -> Callable[[str], bytes]:
-    app = make_app(Config(folder, rate="", threads=1))
+    app = make_app(Config(folder, threads=1))
     loop = asyncio.new_event_loop()
 
     def answer(query: str) -> bytes:

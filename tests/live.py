@@ -19,7 +19,6 @@ from webcrawler.clock import now
 from webcrawler.realtime.journal import Found, Journal, Writer
 from webcrawler.web import Config, make_app
 from webcrawler.web.failures import NotNow
-from webcrawler.web.guard.protocol import TimeoutProtocol
 from webcrawler.web.server import listen
 
 HERE = "http://127.0.0.1:8000"
@@ -133,7 +132,7 @@ class StandIn:
 
 @contextmanager
 def opened(crawl_dir: Path, client: str = "127.0.0.1", **config: Any) -> Iterator[TestClient]:
-    app = make_app(Config(crawl_dir, rate="", **config))
+    app = make_app(Config(crawl_dir, **config))
     app.state.live.searches.launcher = StandIn(crawl_dir)
     with TestClient(app, HERE, follow_redirects=False, client=(client, 50_000)) as web:
         yield web
@@ -143,7 +142,7 @@ def opened(crawl_dir: Path, client: str = "127.0.0.1", **config: Any) -> Iterato
 def served(app: Starlette) -> Iterator[tuple[str, int]]:
     """By the real server, on a port of its own."""
     bound = listen("127.0.0.1", 0)
-    settings = uvicorn.Config(app, http=TimeoutProtocol, ws="none", log_config=None, access_log=False)
+    settings = uvicorn.Config(app, http="h11", ws="none", log_config=None, access_log=False)
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run, args=([bound],))
     thread.start()

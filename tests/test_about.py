@@ -24,7 +24,7 @@ HINT = "Set USER_AGENT_CONTACT"
 
 @contextmanager
 def web(folder: Path, client: str = LOCAL, **changes: Any) -> Iterator[TestClient]:
-    config = Config(folder, rate="", **changes)
+    config = Config(folder, **changes)
     with TestClient(make_app(config), "http://localhost", client=(client, 1)) as client_of:
         yield client_of
 

@@ -198,7 +198,7 @@ def archive(crawl_dir: Path, url: str, body: bytes, **more: Any) -> int:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(Config(tmp_path, rate="")), "http://localhost") as client:
+    with TestClient(make_app(Config(tmp_path)), "http://localhost") as client:
         yield client
 
 

@@ -14,7 +14,6 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from live import served
 from lxml import html as lxml_html
 from searched import entry, publish
 from starlette.testclient import TestClient
@@ -22,8 +21,8 @@ from starlette.testclient import TestClient
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.usage.log import MAX_QUERY, one_line, query_id
 from webcrawler.web import Config, make_app
-from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, key_of
 from webcrawler.web.judge import JudgmentFiles
+from webcrawler.web.tokens import KEY_BYTES, Tokens, key_of
 
 HERE = "http://127.0.0.1:8000"
 QUERY = "molecular biology"
@@ -50,7 +49,7 @@ def crawl_dir(published: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def web(crawl_dir: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(Config(crawl_dir, rate="", feedback=True)), HERE, follow_redirects=False) as web:
+    with TestClient(make_app(Config(crawl_dir, feedback=True)), HERE, follow_redirects=False) as web:
         yield web
 
 
@@ -122,7 +121,7 @@ def test_last_verdict_on_a_pair_holds(web: TestClient, crawl_dir: Path) -> None:
 def test_judgments_survive_the_server(web: TestClient, crawl_dir: Path) -> None:
     judge(web, "good")
 
-    with TestClient(make_app(Config(crawl_dir, rate="", feedback=True)), HERE) as other:
+    with TestClient(make_app(Config(crawl_dir, feedback=True)), HERE) as other:
         assert forms(other)[0].find(".//button").get("aria-pressed") == "true"
 
 
@@ -272,33 +271,6 @@ def test_there_may_only_be_so_many(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     judgments.save("a", "http://a.test/", "bad")  # a change is not a further one
 
     assert judgments.of("a") == {"http://a.test/": 0}
-
-
-def test_one_client_leaves_room_for_judgments_of_others(
-    crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Through the real server, by connections of two addresses; a restart does not give new room."""
-    monkeypatch.setattr("webcrawler.web.judge.MOST_OF_CLIENT", 2)
-
-    def judge(url: str, client: str, query: str, verdict: str = "good") -> int:
-        with httpx.Client(base_url=url, transport=httpx.HTTPTransport(local_address=client)) as web:
-            data = {**fields(forms(web, query)[0]), "verdict": verdict}
-            return web.post("/judge", data=data, headers=OURS).status_code
-
-    config = Config(crawl_dir, rate="", feedback=True, deadline_seconds=60)
-    with served(make_app(config)) as (host, port):
-        url = f"http://{host}:{port}"
-        greedy = [judge(url, "127.0.0.1", query) for query in ("molecular", "biology", "genes")]
-    with served(make_app(config)) as (host, port):
-        url = f"http://{host}:{port}"
-        again = [judge(url, "127.0.0.1", "genes"), judge(url, "127.0.0.1", "biology", "bad")]
-        other = [judge(url, "127.0.0.2", query) for query in ("genes", "biology")]
-        freed = [judge(url, "127.0.0.1", "molecular", "undo"), judge(url, "127.0.0.1", "molecular things")]
-
-    assert greedy == [303, 303, 503]
-    assert again == [503, 303]  # a change is no further one
-    assert other == [303, 303]
-    assert freed == [303, 303]
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def iso(seconds: float) -> str:
 
 @pytest.fixture
 def web(crawl_dir: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(Config(crawl_dir, rate="")), "http://localhost") as web:
+    with TestClient(make_app(Config(crawl_dir)), "http://localhost") as web:
         yield web
 
 
@@ -185,7 +185,7 @@ def test_what_changed_last_comes_first_when_asked_for(changing: Path) -> None:
 def test_all_three_ways_to_ask_sort(run: Run, changing: Path) -> None:
     shown = run("search", "gene", "--sort", "changed", "--json", folder=changing).out
     in_terminal = [hit["url"] for hit in json.loads(shown)["hits"]]
-    with TestClient(make_app(Config(changing, rate="")), "http://localhost") as web:
+    with TestClient(make_app(Config(changing)), "http://localhost") as web:
         by_api = [hit["url"] for hit in web.get("/api/search?q=gene&sort=changed").json()["hits"]]
         text = web.get("/search?q=gene&sort=changed").text
         wrong = web.get("/api/search?q=gene&sort=age")

@@ -393,7 +393,7 @@ def test_of_translations_the_one_in_the_language_of_the_asker_is_first(
 def test_browser_says_the_language_of_the_asker(tmp_path: Path, header: str, first: str) -> None:
     write(tmp_path, {name: ("mod_alias", f"mod_alias {name}") for name in ("en", "ko")})
 
-    with TestClient(make_app(Config(tmp_path, rate="", deadline_seconds=60)), "http://localhost") as client:
+    with TestClient(make_app(Config(tmp_path, deadline_seconds=60)), "http://localhost") as client:
         answer = client.get("/api/search?q=mod_alias", headers={"Accept-Language": header})
         page = client.get("/search?q=mod_alias", headers={"Accept-Language": header})
         told = client.get(f"/api/search?q=mod_alias&lang={first}", headers={"Accept-Language": "de"})

@@ -51,7 +51,7 @@ def address(crawl_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("SCRAPY_SETTINGS_MODULE", "slowly")
         environment.setenv("PYTHONPATH", str(project), prepend=os.pathsep)
-        with served(crawl_dir, SERVE_RATE="", ADDRESSES_ALLOWED="127.0.0.1/32") as address:
+        with served(crawl_dir, ADDRESSES_ALLOWED="127.0.0.1/32") as address:
             yield address
     settled(crawl_dir)
 

@@ -65,7 +65,7 @@ def test_child_searches_the_demo_web_and_ends_in_order_when_told(crawl_dir: Path
 def test_child_that_is_killed_has_broken_off_and_who_asks_the_same_again_starts_another(
     crawl_dir: Path, demo_web: DemoWeb
 ) -> None:
-    app = make_app(Config(share_demo_web(demo_web, crawl_dir), rate=""))
+    app = make_app(Config(share_demo_web(demo_web, crawl_dir)))
     with TestClient(app, HERE, follow_redirects=False, client=("127.0.0.1", 50_000)) as web:
         killed = started(web, q="solar eclipse", strategy="breadth", enough=0)
         launcher = app.state.live.searches.launcher

@@ -18,8 +18,8 @@ from starlette.testclient import TestClient
 
 from webcrawler.orderings import strategies
 from webcrawler.realtime.journal import Writer
-from webcrawler.web.guard.security import MAX_UPLOAD_BYTES
 from webcrawler.web.live.request import MAX_TYPED, STRATEGIES, LiveRequest
+from webcrawler.web.security import MAX_UPLOAD_BYTES
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ def test_client_has_one_search_and_is_led_to_it(web: TestClient) -> None:
 
 
 def test_all_clients_together_have_so_many(tmp_path: Path) -> None:
-    with opened(tmp_path, live="all", live_jobs=2, trusted_proxies=("127.0.0.1",)) as web:
+    with opened(tmp_path, live="all", live_jobs=2) as web:
         others = [{**OURS, "X-Forwarded-For": f"192.0.2.{number}"} for number in range(3)]
         first, second, third = (start(web, headers=one, q=f"{n} violins") for n, one in enumerate(others))
 
@@ -111,7 +111,7 @@ def test_clients_that_nobody_can_tell_apart_neither_see_nor_stop_each_others_sea
 
 
 def test_who_asks_the_same_gets_what_is_there(tmp_path: Path) -> None:
-    with opened(tmp_path, live="all", trusted_proxies=("127.0.0.1",)) as web:
+    with opened(tmp_path, live="all") as web:
         one, other = ({**OURS, "X-Forwarded-For": f"192.0.2.{number}"} for number in (7, 8))
         job = led_to(web, one)
 
@@ -311,7 +311,7 @@ def test_finds_of_a_search_that_was_killed_leave_when_the_server_starts(tmp_path
 
 
 def test_only_who_started_a_search_or_sits_here_may_stop_it(tmp_path: Path) -> None:
-    with opened(tmp_path, live="all", trusted_proxies=("127.0.0.1",)) as web:
+    with opened(tmp_path, live="all") as web:
         mine, other = ({"X-Forwarded-For": f"192.0.2.{number}"} for number in (7, 8))
         job = led_to(web, {**OURS, **mine})
 
@@ -378,7 +378,7 @@ def test_the_status_page_lists_the_searches_that_run_and_stops_them(web: TestCli
 
 
 def test_the_status_page_shows_nobody_what_others_search_for(tmp_path: Path) -> None:
-    with opened(tmp_path, live="all", trusted_proxies=("127.0.0.1",)) as web:
+    with opened(tmp_path, live="all") as web:
         one, other = ({"X-Forwarded-For": f"192.0.2.{number}"} for number in (7, 8))
         led_to(web, {**OURS, **one})
 

@@ -27,7 +27,6 @@ from webcrawler.realtime.journal import Writer
 from webcrawler.records import Text
 from webcrawler.web import Config, make_app
 from webcrawler.web.failures import NotNow
-from webcrawler.web.guard.limits import CLIENT
 from webcrawler.web.live import streams
 from webcrawler.web.live.streams import Snapshot, Streams, event
 
@@ -97,7 +96,7 @@ def test_control_characters_of_strangers_are_neither_shown_nor_sent_to_programs(
     paths = [f"/{search}", f"/api/{search}", f"/{explain}", f"/api/{explain}", f"/cached?{asked}&number=1"]
     paths += [f"/suggest?{asked}", "/status", "/api/status", "/live", "/api/live", "/live/job"]
     paths += ["/live/job/events", "/api/live/job"]
-    config = Config(tmp_path, rate="", deadline_seconds=60)
+    config = Config(tmp_path, deadline_seconds=60)
 
     with (
         served(make_app(config)) as (host, port),
@@ -135,7 +134,7 @@ def test_lines_of_an_event_arrive_as_they_were(text: str) -> None:
 
 
 def of_client(client: str = "ann") -> Request:
-    return Request({"type": "http", "method": "GET", "headers": [], CLIENT: client})
+    return Request({"type": "http", "method": "GET", "headers": [], "client": (client, 1)})
 
 
 def quiet(job: str) -> Snapshot:
@@ -214,7 +213,7 @@ def test_client_that_opens_many_streams_at_once_gets_no_more_than_its_share(tmp_
         again[1].close()
         return [status for status, _ in found]
 
-    with served(make_app(Config(tmp_path, rate=""))) as address:
+    with served(make_app(Config(tmp_path))) as address:
         statuses = asyncio.run(ask(address))
 
     writer.close()

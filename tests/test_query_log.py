@@ -43,7 +43,7 @@ def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def web(crawl_dir: Path) -> TestClient:
     """Not begun yet; what it was told is written when it ends."""
     (crawl_dir / NAME).unlink(missing_ok=True)
-    return TestClient(make_app(Config(crawl_dir, rate="", query_log_days=30, deadline_seconds=60)), HERE)
+    return TestClient(make_app(Config(crawl_dir, query_log_days=30, deadline_seconds=60)), HERE)
 
 
 def pings(web: TestClient, query: str, headers: dict[str, str] | None = None, **more: Any) -> list[str]:
@@ -66,7 +66,7 @@ def shown(number: int, day: int = DAY, query: str = "dna", *urls: str, start: in
 
 def test_nothing_is_logged_by_default(crawl_dir: Path) -> None:
     (crawl_dir / NAME).unlink(missing_ok=True)
-    with TestClient(make_app(Config(crawl_dir, rate="", deadline_seconds=60)), HERE) as web:
+    with TestClient(make_app(Config(crawl_dir, deadline_seconds=60)), HERE) as web:
         page = web.get("/search", params={"q": "harbour"})
         click = web.post("/used?answer=0000000000000001&rank=1", headers=OURS)
 
@@ -155,7 +155,7 @@ def test_box_in_a_page_of_an_allowed_site_counts_as_the_page_does(
     crawl_dir: Path, headers: dict[str, str], told: int
 ) -> None:
     (crawl_dir / NAME).unlink(missing_ok=True)
-    config = Config(crawl_dir, rate="", query_log_days=30, origins=(SITE,), deadline_seconds=60)
+    config = Config(crawl_dir, query_log_days=30, origins=(SITE,), deadline_seconds=60)
     with TestClient(make_app(config), HERE) as web:
         for query in ("harb", "harbour"):
             answer = web.get("/api/search", params={"q": query, "typed": 1}).json()["answer"]

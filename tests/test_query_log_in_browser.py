@@ -34,7 +34,7 @@ def crawl_dir(tmp_path: Path, site: Site) -> Path:
 @pytest.fixture
 def logging_address(crawl_dir: Path) -> Iterator[str]:
     """The address of a server that keeps a log of queries."""
-    with served(crawl_dir, QUERY_LOG_DAYS="7", SERVE_RATE="") as address:
+    with served(crawl_dir, QUERY_LOG_DAYS="7") as address:
         yield address
 
 
@@ -81,7 +81,7 @@ def test_box_in_a_page_of_another_site_reports_what_was_looked_at_or_opened(
     crawl_dir: Path, site: Site, chromium: Browser
 ) -> None:
     with (
-        served(crawl_dir, QUERY_LOG_DAYS="7", SERVE_RATE="", SERVE_ORIGINS=site.url) as address,
+        served(crawl_dir, QUERY_LOG_DAYS="7", SERVE_ORIGINS=site.url) as address,
         opened(chromium, site.url, address) as shown,
     ):
         site.routes["/docs"] = page(f'<script src="{address}/static/box.js"></script>')
@@ -109,7 +109,7 @@ def test_box_in_a_page_of_another_site_reports_what_was_looked_at_or_opened(
 
 
 def test_nothing_is_sent_by_default(crawl_dir: Path, site: Site, chromium: Browser) -> None:
-    with served(crawl_dir, SERVE_RATE="") as address, opened(chromium, address, site.url) as shown:
+    with served(crawl_dir) as address, opened(chromium, address, site.url) as shown:
         sent = list[str]()
         shown.on("request", lambda request: sent.append(request.url))
         shown.goto("/search?q=harbour")

@@ -44,7 +44,7 @@ def site() -> Iterator[Site]:
 def search(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("crawl")
     publish(folder, map(entry, ROWS))
-    with served(folder, SERVE_RATE="", SERVE_ORIGINS=site.url) as address:
+    with served(folder, SERVE_ORIGINS=site.url) as address:
         markup = MARKUP.replace("https://search.example.org", address).replace(
             "docs.example.org", "docs.test"
         )

@@ -62,7 +62,7 @@ def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(crawl_dir: Path) -> Iterator[str]:
-    with served(crawl_dir, SERVE_RATE="") as address:
+    with served(crawl_dir) as address:
         yield address
 
 
@@ -164,7 +164,7 @@ def test_hits_follow_what_is_typed_and_back_leads_to_what_was_there_before(page:
 
 def test_scripts_ask_below_the_path_that_the_page_has(chromium: Browser, crawl_dir: Path) -> None:
     """Whatever they ask elsewhere is a fault, which `opened` reports."""
-    settings = {"SERVE_URL": "http://localhost/find/", "SERVE_RATE": "", "QUERY_LOG_DAYS": "1"}
+    settings = {"SERVE_URL": "http://localhost/find/", "QUERY_LOG_DAYS": "1"}
     with served(crawl_dir, **settings) as host, opened(chromium, f"{host}/find") as page:
         page.goto(f"{host}/find/")
         page.locator("#q").fill("harb")

@@ -58,7 +58,7 @@ def by_report(folder: Path, run: Run, spam: str) -> Found:
 
 
 def by_page(folder: Path, run: Run, spam: str) -> Found:
-    config = Config(folder, rate="", search=read(SEARCH_SPAM=spam))
+    config = Config(folder, search=read(SEARCH_SPAM=spam))
     with TestClient(make_app(config), "http://localhost") as web:
         found = web.get("/api/search", params={"q": QUERY}).json()
     return [(hit["url"], hit["relevance"]) for hit in found["hits"]]

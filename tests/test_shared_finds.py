@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import socket
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -31,8 +29,7 @@ from webcrawler.repository import Imported, rebuild, receive, receiver
 from webcrawler.scope import Scope, change
 from webcrawler.search import Searcher
 from webcrawler.web import Config, make_app
-from webcrawler.web.guard.protocol import TimeoutProtocol
-from webcrawler.web.guard.security import MAX_WARC_BYTES
+from webcrawler.web.security import MAX_WARC_BYTES
 
 TOKEN = "a-token-that-nobody-guesses"
 SENT = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/warc"}
@@ -52,7 +49,7 @@ def taking(folder: Path, **changes: object) -> Config:
     """The configuration of a server that takes pages in."""
     settings = settings_of(folder, **changes)
     take_in = lambda warc, go_on: receive(folder, warc, settings, go_on)  # noqa: E731
-    return Config(folder, rate="", pages_token=TOKEN, take_in=take_in)
+    return Config(folder, pages_token=TOKEN, take_in=take_in)
 
 
 def packed(folder: Path, *records: Kept, **how: Any) -> bytes:
@@ -324,7 +321,7 @@ def test_one_request_is_taken_in_at_a_time_and_searches_go_on(folder: Path) -> N
         return NOTHING
 
     answers: list[httpx.Response] = []
-    with served(make_app(Config(folder, rate="", pages_token=TOKEN, take_in=take_in))) as (host, port):
+    with served(make_app(Config(folder, pages_token=TOKEN, take_in=take_in))) as (host, port):
         url = f"http://{host}:{port}"
 
         def post() -> None:
@@ -352,25 +349,3 @@ def test_a_server_that_ends_keeps_what_was_taken_in_and_takes_in_no_more(folder:
 
     assert answer.status_code == 503
     assert hand(taking(folder), body).json()["documents"] == 2
-
-
-def test_only_who_has_the_token_may_take_long_over_a_body(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(TimeoutProtocol, "body_seconds", 0.2)
-    config = Config(folder, pages_token=TOKEN, take_in=lambda warc, go_on: NOTHING)
-    lines = [b"POST /api/pages HTTP/1.1", b"Host: localhost", b"Content-Length: 2"]
-    with served(make_app(config)) as address, ExitStack() as opened:
-        known, stranger = (opened.enter_context(socket.create_connection(address, 60)) for _ in range(2))
-        known.sendall(b"\r\n".join([*lines, *(f"{k}: {v}".encode() for k, v in SENT.items()), b"", b"a"]))
-        stranger.sendall(b"\r\n".join([*lines, b"", b"a"]))
-
-        refused = b""
-        with suppress(ConnectionError):
-            while piece := stranger.recv(65_536):
-                refused += piece
-        known.sendall(b"b")
-        answer = known.recv(65_536)
-
-    assert refused.startswith(b"HTTP/1.1 401 ")
-    assert answer.startswith(b"HTTP/1.1 200 ")

@@ -44,7 +44,7 @@ ONE = entry(("http://a.test/1", "One", "one"))
 
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(Config(tmp_path, rate="")), "http://localhost") as web:
+    with TestClient(make_app(Config(tmp_path)), "http://localhost") as web:
         yield web
 
 
@@ -148,7 +148,7 @@ def test_running_crawl_is_shown_through_its_redis(web: TestClient, tmp_path: Pat
     shown = {row["server"]: row["queued"] + row["leased"] for row in found["frontier"]["servers"]}
     assert shown == {"http://a.test": 3, "http://b.test": 3}
     assert "http://a.test" in text and "http://b.test" in text
-    with TestClient(make_app(Config(tmp_path, rate="")), "http://localhost") as web:
+    with TestClient(make_app(Config(tmp_path)), "http://localhost") as web:
         assert web.get("/api/status").json()["frontier_unknown"] == NOT_HERE
     assert not (tmp_path / "redis" / "redis.sock").exists()  # nobody started it again
 
@@ -157,7 +157,7 @@ def test_redis_that_hangs_costs_a_moment_and_no_page(tmp_path: Path, monkeypatch
     monkeypatch.setattr("webcrawler.web.status.overview.REDIS_SECONDS", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
-        with TestClient(make_app(Config(tmp_path, rate="", redis_url=url)), "http://localhost") as web:
+        with TestClient(make_app(Config(tmp_path, redis_url=url)), "http://localhost") as web:
             found = web.get("/api/status").json()
 
     assert found["frontier_unknown"] == SILENT

@@ -6,10 +6,8 @@ import asyncio
 import re
 import threading
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import Future, wait
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
-from functools import partial
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -38,7 +36,6 @@ from webcrawler.web.failures import NotNow
 from webcrawler.web.readable import RANKINGS as SAID
 from webcrawler.web.readable import TINTS, initial, readable, site_and_path, tint
 from webcrawler.web.search.answers import MAX_WAITING, Answers
-from webcrawler.web.search.fair_pool import FairPool
 from webcrawler.web.search_request import MAX_ADDED, MAX_WITHIN, SearchRequest
 
 NAMESPACE = "http://a9.com/-/spec/opensearch/1.1/"
@@ -89,7 +86,7 @@ def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def served(folder: Path, **config: Any) -> TestClient:
-    app = make_app(Config(folder, **{"rate": "", "deadline_seconds": 60, **config}))
+    app = make_app(Config(folder, **{"deadline_seconds": 60, **config}))
     return TestClient(app, "http://localhost:8000")
 
 
@@ -438,9 +435,9 @@ def test_explaining_costs_one_search_also_of_what_is_not_there(
     answers, searches = client.app.state.answers, list[SearchRequest]()  # type: ignore[attr-defined]
     really = answers.search
 
-    async def counted(asking: SearchRequest, client: str) -> Any:
+    async def counted(asking: SearchRequest) -> Any:
         searches.append(asking)
-        return await really(asking, client)
+        return await really(asking)
 
     monkeypatch.setattr(answers, "search", counted)
 
@@ -535,7 +532,7 @@ def test_other_paths_are_not_found_and_other_methods_not_allowed(client: TestCli
 
 
 def test_failure_of_our_own_is_told_without_a_trace(crawl_dir: Path) -> None:
-    app = make_app(Config(crawl_dir, rate=""))
+    app = make_app(Config(crawl_dir))
     app.state.answers.search = None  # whatever goes wrong
     with TestClient(app, "http://localhost", raise_server_exceptions=False) as client:
         page, api = client.get("/search?q=x"), client.get("/api/search?q=x")
@@ -578,21 +575,6 @@ def test_more_searches_than_can_be_answered_in_time_are_refused(client: TestClie
                 await answers.ask(lambda _: None)
 
     asyncio.run(crowd())
-
-
-def test_clients_take_turns() -> None:
-    turns, release, done = FairPool(1), threading.Event(), list[str]()
-    first = turns.submit("greedy", release.wait)
-    waiting: list[Future[Any]] = [
-        turns.submit("greedy", partial(done.append, f"greedy {number}")) for number in range(3)
-    ]
-    waiting += [turns.submit(name, partial(done.append, name)) for name in ("ann", "bob")]
-    waiting[1].cancel()
-    release.set()
-    wait([first, *waiting])
-    turns.close()
-
-    assert done == ["greedy 0", "ann", "bob", "greedy 2"]
 
 
 def test_who_waits_too_long_is_told_so_then(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

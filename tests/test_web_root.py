@@ -45,7 +45,7 @@ class Links(HTMLParser):
 
 
 def served(folder: Path, path: str) -> TestClient:
-    app = make_app(Config(folder, rate="", url=ADDRESS + path, live="all", feedback=True, query_log_days=1))
+    app = make_app(Config(folder, url=ADDRESS + path, live="all", feedback=True, query_log_days=1))
     return TestClient(app, ADDRESS)
 
 

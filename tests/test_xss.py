@@ -95,7 +95,7 @@ def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(crawl_dir: Path) -> Iterator[str]:
-    with served(crawl_dir, SERVE_RATE="", SERVE_FEEDBACK="yes") as address:
+    with served(crawl_dir, SERVE_FEEDBACK="yes") as address:
         yield address
 
 

@@ -15,8 +15,6 @@ LIBRARIES = {
     "search": _SEARCH,
     "serve": (
         *_SEARCH,
-        "httptools",
-        "limits",
         "nh3",
         "python_multipart",
         "starlette",

@@ -194,16 +194,10 @@ SEARCH_SPAM = given("SEARCH_SPAM", 0.5, "share", 0, 1)
 
 # ---- The search page
 
-# Requests of one client, at most: a person makes 20 a minute, a program more. Empty: any number.
-SERVE_RATE = given("SERVE_RATE", "6000/minute", "requests/period", may_be_empty=True)
-# Proxies whose X-Forwarded-For says who the client is.
-SERVE_TRUSTED_PROXIES = given("SERVE_TRUSTED_PROXIES", "", "networks")
 # Names of the page, beside localhost and the address that it is bound to.
 SERVE_HOSTS = given("SERVE_HOSTS", "", "names")
 # Sites whose pages may search here from scripts; others only by a link or a form.
 SERVE_ORIGINS = given("SERVE_ORIGINS", "", "origins")
-# Networks that may read /metrics; the default is this machine.
-SERVE_METRICS = given("SERVE_METRICS", "127.0.0.0/8,::1", "networks", may_be_empty=True)
 # What the page calls itself.
 SERVE_TITLE = given("SERVE_TITLE", "webcrawler", "text")
 # Why these sites are crawled, in a sentence for their webmasters; empty: to search them here.

@@ -37,7 +37,7 @@ def crawled(crawl: Callable[..., Crawled]) -> Crawled:
 
 @pytest.fixture(scope="module")
 def address(crawled: Crawled) -> Iterator[str]:
-    with served(crawled.folder, SERVE_RATE="") as address:
+    with served(crawled.folder) as address:
         yield address
 
 

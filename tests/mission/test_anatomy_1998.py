@@ -203,7 +203,7 @@ def test_38_what_users_judge_is_saved_and_compares_rankings(run: Run, tmp_path: 
     few_words = ("http://a.test/1", "Zebra", "zebra " + "word " * 40)
     many_times = ("http://a.test/2", "Page", "zebra " * 12 + "word " * 20)  # and not in the title
     publish(folder, map(entry, [few_words, many_times]))
-    config = Config(folder, feedback=True, rate="", deadline_seconds=60)
+    config = Config(folder, feedback=True, deadline_seconds=60)
     with TestClient(make_app(config), "http://127.0.0.1:8000", follow_redirects=False) as web:
         form = fields(forms(web, "zebra")[-1])  # below the last hit, which is found by words of the text
         saved = web.post(

@@ -127,7 +127,7 @@ def test_42_a_page_launches_a_focused_search_and_shows_what_it_finds(
     """
     monkeypatch.chdir(Path(__file__).parents[2])
     allowed = (("ADDRESSES_ALLOWED", WITHIN), ("FRONTIER_DELAY", "0.2"), ("RANKER_ENABLED", "no"))
-    app = make_app(Config(tmp_path, rate="", live_settings=allowed))
+    app = make_app(Config(tmp_path, live_settings=allowed))
     asked = {
         "keywords": {"q": "molecular biology", "seeds": f"{endless.url}/", "enough": "0"},
         "bookmarks": {

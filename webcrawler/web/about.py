@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webcrawler.web.config import Config
-from webcrawler.web.guard import Proxies
+from webcrawler.web.hosts import is_local
 from webcrawler.web.render import page
 
 ADDRESS = re.compile(r"[^\s@:/?#]+@[^\s@:/?#]+")
@@ -17,13 +17,9 @@ WEB = re.compile(r"https?://[^\s]+")
 
 
 def routes(config: Config) -> list[Route]:
-    proxies = Proxies(config.trusted_proxies)
-
     async def about(request: Request) -> Response:
-        visitor = proxies.visitor(request.scope)
-        is_owner = visitor is not None and visitor.is_loopback
         link = href_of(config.contact)
-        return page(request, "about.html", crawler=config.crawler, link=link, is_owner=is_owner)
+        return page(request, "about.html", crawler=config.crawler, link=link, is_owner=is_local(request))
 
     return [Route("/about", about)]
 

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from webcrawler.errors import BadInput
 from webcrawler.web import failures, render, search
@@ -19,28 +20,22 @@ from webcrawler.web.cached import routes as cached_routes
 from webcrawler.web.config import Config
 from webcrawler.web.failures import log_fault
 from webcrawler.web.finds import Finds
-from webcrawler.web.guard import (
-    JUDGING,
-    USED,
-    AllowedOrigins,
-    BelowRoot,
-    ClientLimits,
-    KnownHosts,
-    RequestBounds,
-    SecurityHeaders,
-)
+from webcrawler.web.hosts import BelowRoot, KnownHosts
 from webcrawler.web.judge import Judge
 from webcrawler.web.live import LivePages
+from webcrawler.web.security import JUDGING, USED, AllowedOrigins, RequestBounds, SecurityHeaders
 from webcrawler.web.status import CountRequests, Health, Metrics, Overviews
 from webcrawler.web.status import routes as status_routes
 from webcrawler.web.use import Use
+
+PROXIES = ["127.0.0.0/8", "::1"]  # whose X-Forwarded-For and X-Forwarded-Proto are believed: of this machine
 
 
 def make_app(config: Config) -> Starlette:
     """The application for one data folder, which need not exist yet.
 
     Raises:
-        BadInput: a rate, network, host, origin or Scrapyd of the configuration is not valid.
+        BadInput: a host, origin or Scrapyd of the configuration is not valid.
     """
     overviews = Overviews(config)
     metrics = Metrics(config, overviews)
@@ -84,13 +79,13 @@ def make_app(config: Config) -> Starlette:
 def middleware(config: Config, metrics: Metrics) -> list[Middleware]:
     """The outermost first, so that refusals are counted and get security headers as well."""
     return [
+        Middleware(ProxyHeadersMiddleware, trusted_hosts=PROXIES),
         Middleware(BelowRoot, config=config),
         Middleware(CountRequests, metrics=metrics),
         Middleware(SecurityHeaders),
         Middleware(AllowedOrigins, config=config),
         Middleware(RequestBounds, posted_to=_posted_to(config)),
         Middleware(KnownHosts, config=config),
-        Middleware(ClientLimits, config=config),
     ]
 
 

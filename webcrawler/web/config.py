@@ -46,11 +46,8 @@ class Config:
     frontier: str = "index"  # that is shown: "index", or FRONTIER_NAME
     feedback: bool = False  # may visitors judge results?
     query_log_days: int = 0  # for which queries and clicks are kept; 0: they are not logged
-    rate: str = "6000/minute"  # of requests, for one client; "": no limit
-    trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed; "unix": a Unix socket
     hosts: tuple[str, ...] = ()  # names it answers for, beside those of loopback
     origins: tuple[str, ...] = ()  # sites whose pages may search here, "https://example.org"
-    metrics_for: tuple[str, ...] = ("127.0.0.0/8", "::1")  # networks that may read /metrics
     url: str = ""  # public address, "https://example.org/find/"; "": by the Host header
     deadline_seconds: float = 1.0  # for one search of the index
     fresh_seconds: float = 0.5  # that a new commit of the index may go unnoticed

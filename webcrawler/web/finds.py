@@ -19,12 +19,12 @@ from starlette.routing import Route
 from webcrawler.errors import BadInput, TooLarge, Unavailable
 from webcrawler.web.config import Config
 from webcrawler.web.failures import log_fault
-from webcrawler.web.guard import HANDING_OVER, check_sender, give_time
 from webcrawler.web.render import json_answer
+from webcrawler.web.security import HANDING_OVER
+from webcrawler.web.tokens import check_sender
 
 WARC = "application/warc"
-BODY_SECONDS = 120.0  # for a body of a sender who has the token
-WORK_SECONDS = 300.0  # for what is in it
+WORK_SECONDS = 300.0  # for what is in a body
 OFF = "this server takes in no pages (SERVE_PAGES_TOKEN)"
 BUSY = "others are handing pages over: try again in a moment"
 NOT_NOW = "pages cannot be taken in right now; the operator finds more in the log"
@@ -51,7 +51,6 @@ class Finds:
             raise HTTPException(503, BUSY, {"Retry-After": "2"})
         self._is_busy = True
         try:
-            give_time(request.scope, BODY_SECONDS)
             warc = await request.body()
             loop = asyncio.get_running_loop()
             return json_answer(await loop.run_in_executor(self._thread, self._counts, warc), cache="no-store")

@@ -2,7 +2,6 @@
 
 Judgments are in CRAWL_DIR/feedback/, as `scrapy judge feedback` reads them (TREC's formats).
 `queries.tsv`: QUERYID TAB query. `qrels.txt`: QUERYID 0 URL GRADE, grade 1 good, 0 bad, one line a pair.
-`clients.tsv`: QUERYID TAB URL TAB CLIENT, who judged the pair first, as each client may add a limited number.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.usage import one_line, query_id
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow, log_fault
-from webcrawler.web.guard import CLIENT, Tokens, is_foreign, key_of
+from webcrawler.web.hosts import client_of
 from webcrawler.web.parameters import MAX_NUMBER, Parameters
 from webcrawler.web.search_request import SearchRequest, read_search
 from webcrawler.web.status import Metrics
+from webcrawler.web.tokens import Tokens, is_foreign, key_of
 
 GRADES = {"good": 1, "bad": 0}
 UNDO = "undo"
 MOST = 20_000  # judgments; a file of 2 MB
-MOST_OF_CLIENT = 1_000  # of them, so that no client takes all the places
 STALE = "this form was not sent from our page, or is too old: search again, then judge"
 
 
@@ -76,7 +75,7 @@ class Judge:
         if not self._is_on or not wanted.q.strip():
             return None
         grades = await run_in_threadpool(self._judgments.of, wanted.q)
-        token = self._tokens.give(request.scope[CLIENT], wanted.q)
+        token = self._tokens.give(client_of(request), wanted.q)
         query = wanted.url().partition("?")[2]
         return JudgeForm(token, parse_qsl(query, keep_blank_values=True), grades)
 
@@ -87,14 +86,13 @@ class Judge:
         if verdict not in (*GRADES, UNDO) or not wanted.q.strip():
             raise BadInput(f"a judgment needs q, number and a verdict: {', '.join(GRADES)} or {UNDO}")
         token = given.one("token")
-        if is_foreign(request) or not self._tokens.is_good(token, request.scope[CLIENT], wanted.q):
+        if is_foreign(request) or not self._tokens.is_good(token, client_of(request), wanted.q):
             raise HTTPException(403, STALE)
-        client = self._tokens.name_of(request.scope[CLIENT])
-        await run_in_threadpool(self._save, wanted.q, number, verdict, client)
+        await run_in_threadpool(self._save, wanted.q, number, verdict)
         self._metrics.judgments.labels(verdict).inc()
         return RedirectResponse(f"{self._root}{wanted.url(page=wanted.page)}#hit-{number}", 303)
 
-    def _save(self, query: str, number: int, verdict: str, client: str) -> None:
+    def _save(self, query: str, number: int, verdict: str) -> None:
         try:
             with closing(Catalog(self._crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
                 url = catalog.urls.of([number]).get(number)
@@ -102,7 +100,7 @@ class Judge:
             raise Unavailable(str(error)) from error
         if url is None:
             raise BadInput(f"there is no page {number}")
-        self._judgments.save(query, url, verdict, client)
+        self._judgments.save(query, url, verdict)
 
 
 class JudgmentFiles:
@@ -111,18 +109,14 @@ class JudgmentFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._qrels, self._queries = folder / "qrels.txt", folder / "queries.tsv"
-        self._clients = folder / "clients.tsv"
         self._known: tuple[object, dict[str, dict[str, int]]] = None, {}
 
-    def save(self, query: str, url: str, verdict: str, client: str = "") -> None:
+    def save(self, query: str, url: str, verdict: str) -> None:
         """Durable when it returns; the last verdict on a pair holds, `undo` takes it back.
 
-        Args:
-            client: a name without white space, or "" for no limit. A judgment counts for the client that
-                added it, also after others have changed it.
         Raises:
             NotNow: the disk is full or cannot be written, the judgments that are there cannot be read (and
-                would be lost), or no more are taken, from anybody or from this client.
+                would be lost), or no more are taken.
         """
         text = one_line(query)
         id, page = query_id(text), url.replace(" ", "%20")
@@ -132,20 +126,15 @@ class JudgmentFiles:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 grades = self._grades()
                 queries = {row[0]: row[1] for row in _rows(self._queries, "\t", 2)} | {id: text}
-                clients = {(row[0], row[1]): row[2] for row in _rows(self._clients, "\t", 3)}
                 if verdict == UNDO:
                     grades.pop((id, page), None)
                 else:
-                    if (id, page) not in grades:
-                        _check_room(len(grades), list(clients.values()), client)
-                        clients[id, page] = client
+                    if (id, page) not in grades and len(grades) >= MOST:
+                        raise NotNow("no more judgments are taken: there are enough")
                     grades[id, page] = GRADES[verdict]
                 judged = {id for id, _ in grades}
                 # the judgments last: without its query, one would be of no use
                 _write(self._queries, (row for row in queries.items() if row[0] in judged))
-                _write(
-                    self._clients, ((*pair, one) for pair, one in clients.items() if one and pair in grades)
-                )
                 rows = ((id, "0", page, str(grade)) for (id, page), grade in grades.items())
                 _write(self._qrels, rows, between=" ")
         except OSError as error:
@@ -173,13 +162,6 @@ class JudgmentFiles:
     def _grades(self) -> dict[tuple[str, str], int]:
         """By query id and URL."""
         return {(id, url): int(grade) for id, _, url, grade in _rows(self._qrels, None, 4)}
-
-
-def _check_room(judgments: int, clients: list[str], client: str) -> None:
-    if judgments >= MOST:
-        raise NotNow("no more judgments are taken: there are enough")
-    if client and clients.count(client) >= MOST_OF_CLIENT:
-        raise NotNow("no more judgments are taken from you: leave room for others")
 
 
 def _rows(path: Path, between: str | None, columns: int) -> list[list[str]]:

@@ -14,8 +14,9 @@ from starlette.applications import Starlette
 
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.web.config import Config
-from webcrawler.web.guard import TimeoutProtocol, is_loopback
+from webcrawler.web.hosts import is_loopback
 
+MAX_HEAD_BYTES = 49_152  # of a head that has not ended; RequestBounds limits complete ones
 BACKLOG = 2048  # connections that wait in the kernel
 IDLE_SECONDS = 15  # between two requests of a connection
 LEAVING_SECONDS = 5  # for answers under way, when told to stop
@@ -67,14 +68,15 @@ def serve(app: Starlette, bound: socket.socket) -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # no warnings of invalid requests
     settings = uvicorn.Config(
         app,
-        http=TimeoutProtocol,
+        http="h11",
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         ws="none",
         loop="asyncio",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # guard/limits.py decides which are trusted
+        proxy_headers=False,  # `app.py` reads them
         backlog=BACKLOG,
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=LEAVING_SECONDS,

@@ -21,9 +21,10 @@ from webcrawler.errors import BadInput
 from webcrawler.search import Results
 from webcrawler.usage import Recorder, Shown, new_id, one_line, today
 from webcrawler.web.config import Config
-from webcrawler.web.guard import USED, is_foreign, origins
 from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.search_request import SearchRequest
+from webcrawler.web.security import USED, origins
+from webcrawler.web.tokens import is_foreign
 
 MAX_TYPED = 1_000  # result pages that were fetched while somebody typed, and may not have been looked at
 UNWANTED = ("sec-gpc", "dnt")  # headers of those who do not want to be counted

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from webcrawler.realtime import Journal
 from webcrawler.web.config import Config
-from webcrawler.web.guard import CLIENT, Proxies, host_of, is_loopback, known_hosts
+from webcrawler.web.hosts import client_of, host_of, is_local, is_loopback, known_hosts
 from webcrawler.web.live.searches import Searches
 
 NOBODY = "this server does not search the web for anybody (SERVE_LIVE)"
@@ -21,14 +21,12 @@ class Access:
     """Decides about each request.
 
     Raises:
-        BadInput: a proxy or host of the settings is not valid.
+        BadInput: a host of the settings is not valid.
     """
 
     def __init__(self, config: Config, searches: Searches) -> None:
         self._who, self._searches = config.live, searches
-        self._proxies = Proxies(config.trusted_proxies)
         self._is_public = not all(map(is_loopback, known_hosts(config)))
-        self._names_proxy = bool(config.trusted_proxies)
 
     def admits(self, request: Request) -> bool:
         return self._who == "all" or (self._who == "loopback" and self.is_here(request))
@@ -42,17 +40,14 @@ class Access:
 
         A proxy on this machine forwards requests of others. It can be seen by its headers, or by the host
         name of the request; but visitors choose that name. So if a public name is configured we assume a
-        proxy, and nobody counts as here unless the proxy is configured too, and says whom it forwards for.
+        proxy, and nobody counts as here.
         """
-        if self._is_public and not self._names_proxy:
-            return False
-        visitor = self._proxies.visitor(request.scope)
         asked_for = host_of(request.headers.get("host", ""))
-        return visitor is not None and visitor.is_loopback and is_loopback(asked_for)
+        return not self._is_public and is_local(request) and is_loopback(asked_for)
 
     def client(self, request: Request) -> str | None:
         """The client whose searches this request may see and stop; None for all, "" for none."""
-        return None if self.is_here(request) else str(request.scope[CLIENT])
+        return None if self.is_here(request) else client_of(request)
 
     async def known(self, request: Request) -> Journal:
         """The search that the URL names. Names are hard to guess."""

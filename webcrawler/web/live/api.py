@@ -11,11 +11,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webcrawler.web.config import Config
-from webcrawler.web.guard import CLIENT, is_foreign
+from webcrawler.web.hosts import client_of
 from webcrawler.web.live.access import Access
 from webcrawler.web.live.request import from_json, read_live_request
 from webcrawler.web.live.searches import OneAtATime, Searches
 from webcrawler.web.render import json_answer
+from webcrawler.web.tokens import is_foreign
 
 JSON = "application/json"
 FOREIGN = "another site's page may not do that"
@@ -44,7 +45,7 @@ class Api:
 
     async def _start(self, request: Request) -> Response:
         self._check(request)
-        form, client = from_json(await request.body()), request.scope[CLIENT]
+        form, client = from_json(await request.body()), client_of(request)
         try:
             job = await self._searches.start(partial(read_live_request, form, self._config), client)
         except OneAtATime as error:

@@ -20,7 +20,7 @@ from webcrawler.search import Snippets
 from webcrawler.text.query import parse
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
-from webcrawler.web.guard import CLIENT, KEY_BYTES, Tokens, is_foreign
+from webcrawler.web.hosts import client_of
 from webcrawler.web.live.access import Access
 from webcrawler.web.live.api import Api
 from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, STRATEGIES, read_form, read_live_request
@@ -29,6 +29,7 @@ from webcrawler.web.live.streams import Snapshot, Streams
 from webcrawler.web.live.watch import is_over
 from webcrawler.web.parameters import Parameters, read
 from webcrawler.web.render import page, rendered
+from webcrawler.web.tokens import KEY_BYTES, Tokens, is_foreign
 
 LABELS = {
     "enough": "Similar pages wanted",
@@ -121,7 +122,7 @@ class LivePages:
 
     async def _start(self, request: Request) -> Response:
         self._access.check(request)
-        form, client = await read_form(request), request.scope[CLIENT]
+        form, client = await read_form(request), client_of(request)
         self._check(request, form.fields.one("token"), START)
         try:
             job = await self.searches.start(partial(read_live_request, form, self._config), client)
@@ -201,10 +202,10 @@ class LivePages:
         return RedirectResponse(f"{self._config.root}/live/{job}", 303)
 
     def _token(self, request: Request, what: str) -> str:
-        return self._tokens.give(request.scope[CLIENT], what)
+        return self._tokens.give(client_of(request), what)
 
     def _check(self, request: Request, token: str, what: str) -> None:
-        if is_foreign(request) or not self._tokens.is_good(token, request.scope[CLIENT], what):
+        if is_foreign(request) or not self._tokens.is_good(token, client_of(request), what):
             raise HTTPException(403, STALE)
 
     def _snapshot(self, job: str) -> Snapshot:

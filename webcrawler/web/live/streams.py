@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from webcrawler import pace
 from webcrawler.web.failures import NotNow
-from webcrawler.web.guard import CLIENT
+from webcrawler.web.hosts import client_of
 
 HEARTBEAT_SECONDS = 10.0  # proxies close connections that stay silent
 LONGEST_SECONDS = 900.0  # of one stream; the browser then reconnects
@@ -50,7 +50,7 @@ class Streams:
 
     def open(self, request: Request, job: str) -> Response:
         """Raises NotNow: there are too many."""
-        client: str = request.scope[CLIENT]
+        client = client_of(request)
         if self._of_client.total() >= MOST or self._of_client[client] >= MOST_OF_CLIENT:
             raise NotNow(BUSY)
         if request.method == "HEAD":

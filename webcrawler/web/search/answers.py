@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Lock, local
 from typing import NamedTuple, TypeVar
@@ -15,7 +16,6 @@ from webcrawler.records import Hit
 from webcrawler.search import Part, Results, Searcher
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
-from webcrawler.web.search.fair_pool import FairPool
 from webcrawler.web.search_request import SearchRequest
 from webcrawler.web.status import Metrics
 
@@ -45,15 +45,15 @@ class Answers:
 
     def __init__(self, config: Config, metrics: Metrics) -> None:
         self._config, self._metrics = config, metrics
-        self._pool = FairPool(config.threads)
+        self._pool = ThreadPoolExecutor(config.threads, "search")
         self._own = local()
         self._recent: OrderedDict[object, Results] = OrderedDict()  # the most recently used at the end
         self._recent_lock = Lock()
         self._waiting = 0
         self._is_closed = False
 
-    async def ask(self, question: Callable[[Searcher], T], client: str = "") -> T:
-        """Ask a searcher, in a thread, when it is this client's turn.
+    async def ask(self, question: Callable[[Searcher], T]) -> T:
+        """Ask a searcher, in a thread.
 
         Raises:
             NotNow: too many wait, or no thread was free in time.
@@ -62,7 +62,7 @@ class Answers:
         if self._waiting >= MAX_WAITING:
             raise NotNow(BUSY)
         self._waiting += 1
-        queued = self._pool.submit(client, lambda: question(self._searcher()))
+        queued = self._pool.submit(lambda: question(self._searcher()))
         answer = asyncio.wrap_future(queued)
         try:
             await asyncio.wait([answer], timeout=LATE_SECONDS)
@@ -77,10 +77,10 @@ class Answers:
             queued.cancel()
             self._waiting -= 1
 
-    async def search(self, wanted: SearchRequest, client: str = "") -> Results:
-        return await self.ask(lambda searcher: self._search(searcher, wanted), client)
+    async def search(self, wanted: SearchRequest) -> Results:
+        return await self.ask(lambda searcher: self._search(searcher, wanted))
 
-    async def explain(self, wanted: SearchRequest, number: int, client: str = "") -> Explained:
+    async def explain(self, wanted: SearchRequest, number: int) -> Explained:
         """The parts of one hit's score.
 
         Only this hit is explained; the search itself is mostly answered from the cache.
@@ -88,7 +88,7 @@ class Answers:
         Raises:
             HTTPException: 404, it is not on that page of the results.
         """
-        results = await self.search(replace(wanted, explain=False), client)
+        results = await self.search(replace(wanted, explain=False))
         hit = next((hit for hit in results.hits if hit.number == number), None)
         if hit is None:
             raise HTTPException(404, NOT_THERE)
@@ -97,26 +97,25 @@ class Answers:
         parts = await self.ask(
             lambda searcher: searcher.explain(
                 text, number, wanted.ranking, wanted.within, words, wanted.language
-            ),
-            client,
+            )
         )
         return Explained(hit, parts)
 
-    async def suggest(self, query: str, client: str = "") -> list[str]:
+    async def suggest(self, query: str) -> list[str]:
         """Whole queries that begin like this one."""
         if not query.strip() or len(query) > MAX_LETTERS:
             return []
-        return await self.ask(lambda searcher: searcher.suggest(query), client)
+        return await self.ask(lambda searcher: searcher.suggest(query))
 
     def warm(self) -> None:
         """Open what searches need, so that nobody waits for it."""
         for _ in range(self._config.threads):
-            self._pool.submit("", lambda: self._searcher().search(FIRST))
+            self._pool.submit(lambda: self._searcher().search(FIRST))
 
     def close(self) -> None:
         """Cancel searches that wait; those that run are finished."""
         self._is_closed = True
-        self._pool.close()
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _searcher(self) -> Searcher:
         """The searcher of this thread."""

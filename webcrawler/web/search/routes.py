@@ -13,7 +13,7 @@ from starlette.routing import Route
 from webcrawler.errors import BadInput
 from webcrawler.search import Results, as_dict
 from webcrawler.search.rankings import RANKINGS
-from webcrawler.web.guard import CLIENT, host_of
+from webcrawler.web.hosts import host_of
 from webcrawler.web.judge import JudgeForm
 from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.render import FRESH, json_answer, page, rendered
@@ -39,7 +39,7 @@ async def search(request: Request) -> Response:
     wanted = _wanted(request)
     if not wanted.q.strip():
         return await home(request, wanted)
-    results = await request.app.state.answers.search(wanted, request.scope[CLIENT])
+    results = await request.app.state.answers.search(wanted)
     judge = await request.app.state.judge.form(request, wanted)
     # in a thread: a hundred hits take some 20 ms to render
     used = request.app.state.use.shown(request, wanted, results, TYPED in request.headers)
@@ -72,7 +72,7 @@ def _page(
 async def explain(request: Request) -> Response:
     given = read(request)
     wanted, number = _wanted(request), given.whole("number", None, 1, MAX_NUMBER)
-    found = await request.app.state.answers.explain(wanted, number, request.scope[CLIENT])
+    found = await request.app.state.answers.explain(wanted, number)
     return page(request, "explain.html", wanted=wanted, rankings=RANKINGS, hit=found.hit, parts=found.parts)
 
 
@@ -88,7 +88,7 @@ async def search_api(request: Request) -> Response:
     wanted = _wanted(request)
     if not wanted.q.strip():
         raise BadInput("q is missing: what to search for")
-    results = await request.app.state.answers.search(wanted, request.scope[CLIENT])
+    results = await request.app.state.answers.search(wanted)
     answer = as_dict(results)
     if read(request).yes("typed", False):
         used = request.app.state.use.shown(request, wanted, results, is_typed=True)
@@ -104,14 +104,14 @@ def _mark(hits: list[dict[str, object]], results: Results) -> None:
 
 async def suggest_api(request: Request) -> Response:
     query = read(request).one("q")
-    found = await request.app.state.answers.suggest(query, request.scope[CLIENT])
+    found = await request.app.state.answers.suggest(query)
     return json_answer({"query": query, "suggestions": found})
 
 
 async def explain_api(request: Request) -> Response:
     given = read(request)
     wanted, number = _wanted(request), given.whole("number", None, 1, MAX_NUMBER)
-    found = await request.app.state.answers.explain(wanted, number, request.scope[CLIENT])
+    found = await request.app.state.answers.explain(wanted, number)
     return json_answer(
         {
             "query": wanted.q,
@@ -127,7 +127,7 @@ async def explain_api(request: Request) -> Response:
 
 async def suggest_to_browser(request: Request) -> Response:
     query = read(request).one("q")
-    answer = json_answer([query, await request.app.state.answers.suggest(query, request.scope[CLIENT])])
+    answer = json_answer([query, await request.app.state.answers.suggest(query)])
     answer.headers["Content-Type"] = "application/x-suggestions+json"
     return answer
 

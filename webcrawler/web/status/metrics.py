@@ -21,7 +21,7 @@ from webcrawler import metrics
 from webcrawler.frontier import CAUSES
 from webcrawler.metrics import PREFIX
 from webcrawler.web.config import Config
-from webcrawler.web.guard import Proxies, networks
+from webcrawler.web.hosts import is_local
 from webcrawler.web.status.overview import Overview, Overviews
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.125, 0.25, 0.3, 0.5, 1.0, 2.5, 5.0)  # of the histogram's bins
@@ -34,8 +34,6 @@ class Metrics:
     """The counts of one application, in a registry of its own; safe from any thread."""
 
     def __init__(self, config: Config, overviews: Overviews) -> None:
-        self._proxies = Proxies(config.trusted_proxies)
-        self._readers = networks("SERVE_METRICS", config.metrics_for)
         self._overviews, self._crawl_dir = overviews, config.crawl_dir
         self.registry = CollectorRegistry()
         counter = partial(Counter, registry=self.registry)
@@ -55,10 +53,9 @@ class Metrics:
         return [Route("/metrics", self._expose), Route("/grafana.json", _dashboard)]
 
     async def _expose(self, request: Request) -> Response:
-        """Refused behind a proxy that is not configured, as the client is unknown."""
-        visitor = self._proxies.visitor(request.scope)
-        if visitor is None or not any(visitor in network for network in self._readers):
-            return PlainTextResponse("SERVE_METRICS says who may read this.", 403)
+        """For a Prometheus of this machine, or one that a proxy lets through without saying that it does."""
+        if not is_local(request):
+            return PlainTextResponse("only this machine may read this", 403)
         text = await run_in_threadpool(self._text, await self._overviews.newest())
         return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST, "Cache-Control": "no-store"})
 

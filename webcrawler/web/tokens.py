@@ -33,10 +33,6 @@ class Tokens:
         text = f"{day}\n{client}\n{query}".encode("utf-8", "surrogatepass")
         return hmac.new(self._key, text, sha256).hexdigest()
 
-    def name_of(self, client: str) -> str:
-        """A stable name for files, which does not show who the client is to anybody without the key."""
-        return hmac.new(self._key, f"client\n{client}".encode(), sha256).hexdigest()[:16]
-
     def is_good(self, token: str, client: str, query: str) -> bool:
         given = token.encode("utf-8", "surrogatepass")
         return any(hmac.compare_digest(given, self.give(client, query, days).encode()) for days in (0, 1))

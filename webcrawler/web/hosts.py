@@ -1,6 +1,7 @@
-"""The host names that this server answers for, against DNS rebinding.
+"""Under which name, below which path, and from which machine is this server asked?
 
-A page of evil.example, when that name is made to resolve to this server, could read our answers as its own.
+Known names are against DNS rebinding: a page of evil.example, when that name is made to resolve to this
+server, could read our answers as its own.
 
 Starlette's TrustedHostMiddleware takes the first of two Host headers, and any text where all are allowed.
 """
@@ -9,7 +10,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from urllib.parse import unquote
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from webcrawler.errors import BadInput
@@ -19,9 +22,8 @@ from webcrawler.web.failures import refusal
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 # RFC 9110, 7.2, and RFC 3986, 3.2.2: a name or IPv4 address, or an IPv6 address; and a port
 _HOST = re.compile(r"([a-z0-9_](?:[a-z0-9_.-]{0,253})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?")
-
-
 _ROOT = re.compile(r"(?:/[\w~%-][\w.~%-]*)*", re.ASCII)
+FORWARDING = ("x-forwarded-for", "forwarded", "x-real-ip", "via")  # headers of proxies
 
 
 class KnownHosts:
@@ -75,3 +77,29 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host.lower() == "localhost"
+
+
+def client_of(request: Request) -> str:
+    """The address that asks, or for which a proxy of this machine does; "" where nobody can tell."""
+    return request.client.host if request.client else ""
+
+
+def is_local(request: Request) -> bool:
+    """Does this machine ask, and no proxy that may forward requests of others?"""
+    return is_loopback(client_of(request)) and not any(name in request.headers for name in FORWARDING)
+
+
+class BelowRoot:
+    """Takes the path of SERVE_URL off, so that nothing else needs to know it.
+
+    Proxies take it off or leave it: both are served. Links begin with it (`root` in templates).
+    """
+
+    def __init__(self, app: ASGIApp, config: Config) -> None:
+        self._app = app
+        self._root = unquote(config.root)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._root and scope["type"] == "http" and scope["path"].startswith(f"{self._root}/"):
+            scope = {**scope, "path": scope["path"].removeprefix(self._root)}
+        await self._app(scope, receive, send)
