@@ -149,7 +149,6 @@ def served(app: Starlette) -> Iterator[tuple[str, int]]:
     try:
         yield bound.getsockname()
     finally:
-        app.state.live.leave_streams()
         server.should_exit = True
         thread.join()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,13 +13,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import httpx
 import pytest
 from live import HERE, note, opened, start, started, stop, until_there, web_searches
 from live import journal as made
 from localweb import PROJECT, share_demo_web
 from starlette.testclient import TestClient
-from test_serve_command import serving
 from waiting import until
 
 from webcrawler import pace
@@ -128,24 +125,6 @@ def test_child_has_a_session_of_its_own_and_is_reaped(crawl_dir: Path) -> None:
 
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
-
-
-@pytest.mark.slow
-def test_server_ends_at_once_though_somebody_watches(tmp_path: Path) -> None:
-    writer = journal.Writer(tmp_path, "j1")
-    writer.write(made("j1"))
-    with (
-        serving(tmp_path) as (process, address),
-        httpx.stream("GET", f"{address}/live/j1/events", timeout=180) as stream,
-    ):
-        lines = stream.iter_lines()
-        assert "event: list" in [next(lines) for _ in range(4)]
-        process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=180)
-        assert "event: end" not in list(lines)  # the search goes on: a browser comes again
-
-    assert (process.returncode, said) == (0, "")
-    writer.close()
 
 
 # ---- Scrapyd

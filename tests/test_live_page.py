@@ -5,19 +5,39 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+import httpx
 import pytest
 from documented import api_names
 from hostile import PAYLOADS
-from live import QUERY, found, journal, note, opened, runner, seen, start, started, until_there, web_searches
+from live import (
+    QUERY,
+    found,
+    journal,
+    note,
+    opened,
+    runner,
+    seen,
+    served,
+    start,
+    started,
+    until_there,
+    web_searches,
+)
 from lxml import html as lxml_html
+from searched import entry, publish
 from starlette.testclient import TestClient
 
 from webcrawler.orderings import strategies
 from webcrawler.realtime.journal import Writer
+from webcrawler.records import Text
+from webcrawler.web import Config, make_app
 from webcrawler.web.live.request import MAX_TYPED, STRATEGIES, LiveRequest
 from webcrawler.web.security import MAX_UPLOAD_BYTES
 
@@ -235,7 +255,7 @@ def test_search_whose_process_died_is_over(web: TestClient) -> None:
 
 @pytest.mark.parametrize("job", ["nowhere", "%2e%2e%2e", "a" * 200, "a%00b", "%ff", "x.json", "..%2fkey"])
 def test_search_that_nobody_knows_is_not_there(web: TestClient, job: str) -> None:
-    for path in (f"/live/{job}", f"/live/{job}/events", f"/api/live/{job}"):
+    for path in (f"/live/{job}", f"/api/live/{job}"):
         assert web.get(path).status_code in (400, 404)
 
 
@@ -317,3 +337,48 @@ def test_what_a_program_asks_wrongly_is_told_in_a_line(web: TestClient, content:
 
     assert answer.status_code == 400 and line in answer.json()["error"]
     assert not runner(web).arguments
+
+
+JSON = ("/api/", "/suggest")
+CONTROLS = "\x1b[31mred\x07 \x9b2J\x7f\x90q\x9c\x85"
+
+
+@pytest.mark.slow
+def test_control_characters_of_strangers_are_neither_shown_nor_sent_to_programs(tmp_path: Path) -> None:
+    """Data that older versions stored has them; through the real server, on every way out."""
+    hostile = Text(f"Title {CONTROLS}", "", "", "", f"biology {CONTROLS} of the garden")
+    publish(tmp_path, [replace(entry((f"http://a.test/{CONTROLS}", "", "")), text=hostile)])
+    via = {"url": f"http://b.test/{CONTROLS}", "title": CONTROLS, "anchor": f"to {CONTROLS}"}
+    hit = found(1, f"Title {CONTROLS}", snippet=f"biology {CONTROLS}", via=via)
+    writer = Writer(tmp_path, "job")
+    writer.write(journal("job", query=f"biology {CONTROLS}", hits=[hit], state="finished", note=CONTROLS))
+    writer.close()
+    asked = f"q={quote('biology ' + CONTROLS)}"
+    search, explain = f"search?{asked}&explain=1&limit=20", f"explain?{asked}&number=1"
+    paths = [f"/{search}", f"/api/{search}", f"/{explain}", f"/api/{explain}", f"/cached?{asked}&number=1"]
+    paths += [f"/suggest?{asked}", "/status", "/api/status", "/live", "/api/live", "/live/job"]
+    paths += ["/api/live/job"]
+    config = Config(tmp_path, deadline_seconds=60)
+
+    with (
+        served(make_app(config)) as (host, port),
+        httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as client,
+    ):
+        answers = {path: client.get(path) for path in paths}
+
+    assert "Title [31mred" in answers[paths[0]].text and "Title [31mred" in answers[paths[1]].text
+    assert "to [31mred" in answers["/live/job"].text and "to [31mred" in answers["/api/live/job"].text
+    for path, answer in answers.items():
+        assert answer.status_code in (200, 404), path
+        texts = [answer.text, *(strings(answer.json()) if path.startswith(JSON) else ())]
+        controls = {c for text in texts for c in text if unicodedata.category(c) == "Cc"}
+        assert controls <= {"\t", "\n"}, path
+
+
+def strings(value: Any) -> Iterator[str]:
+    """All texts of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from strings(one)

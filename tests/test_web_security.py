@@ -49,7 +49,7 @@ OURS = {"127.0.0.1", "localhost", "[::1]"}
 PATHS = """/ /search /search?q=biology /search?q=biology&page=1000000000 /explain?q=biology&number=1 /explain
     /explain?q=biology&number=99 /cached?number=1 /cached /suggest?q=mol /opensearch.xml
     /api/search?q=biology /api/search /api/suggest?q=mol /api/explain?q=biology&number=1
-    /live /live/none /live/none/events /live/none/stop /api/live /api/live/none /api/live/none/stop
+    /live /live/none /live/none/stop /api/live /api/live/none /api/live/none/stop
     /status/pages /status/pages?state=noindex /status/pages?state=x
     /status /status?refresh=5 /status?refresh=x /api/status /healthz /metrics /judge /nowhere
     /static/nothing.css /static/../app.py

@@ -6,7 +6,6 @@ import errno
 import logging
 import resource
 import socket
-from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
@@ -81,7 +80,7 @@ def serve(app: Starlette, bound: socket.socket) -> None:
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=LEAVING_SECONDS,
     )
-    _Server(settings, app.state.live.leave_streams).run([bound])
+    _Server(settings).run([bound])
 
 
 def is_public(config: Config) -> bool:
@@ -90,12 +89,7 @@ def is_public(config: Config) -> bool:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, settings: uvicorn.Config, leave: Callable[[], None]) -> None:
-        super().__init__(settings)
-        self._leave = leave  # ends the streams, which would go on for ever
-
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """uvicorn would raise the signal again at its end; here, stopping on request is a success."""
-        self._leave()
         self.force_exit = self.should_exit
         self.should_exit = True

@@ -25,10 +25,9 @@ from webcrawler.web.live.access import Access
 from webcrawler.web.live.api import Api
 from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, STRATEGIES, read_form, read_live_request
 from webcrawler.web.live.searches import OneAtATime, Searches
-from webcrawler.web.live.streams import Snapshot, Streams
 from webcrawler.web.live.watch import is_over
 from webcrawler.web.parameters import Parameters, read
-from webcrawler.web.render import page, rendered
+from webcrawler.web.render import page
 from webcrawler.web.tokens import KEY_BYTES, Tokens, is_foreign
 
 LABELS = {
@@ -76,7 +75,6 @@ class LivePages:
     def __init__(self, config: Config) -> None:
         self._config, self.searches = config, Searches(config)
         self._access = Access(config, self.searches)
-        self._streams = Streams(self._snapshot)
         self._tokens = Tokens(secrets.token_bytes(KEY_BYTES))  # forms of before a restart are void
         self._api = Api(config, self._access, self.searches)
 
@@ -85,7 +83,6 @@ class LivePages:
             Route("/live", self._home),
             Route("/live", self._start, methods=["POST"]),
             Route("/live/{job}", self._show),
-            Route("/live/{job}/events", self._events),
             Route("/live/{job}/stop", self._stop, methods=["POST"]),
             *self._api.routes(),
         ]
@@ -108,12 +105,7 @@ class LivePages:
     async def enter(self) -> None:
         await run_in_threadpool(self.searches.tidy)
 
-    def leave_streams(self) -> None:
-        """End all streams, for which a server that is told to end would wait."""
-        self._streams.leave()
-
     async def leave(self) -> None:
-        self._streams.leave()
         await self.searches.leave()
 
     async def _home(self, request: Request) -> Response:
@@ -188,12 +180,6 @@ class LivePages:
         answer.headers["Cache-Control"] = "private, no-cache" if is_over(now) else "no-store"
         return answer
 
-    async def _events(self, request: Request) -> Response:
-        now = await self._access.known(request)
-        if is_over(now) and request.headers.get("last-event-id") == version(now):
-            return Response(status_code=204)  # tells a browser not to come again
-        return self._streams.open(request, now["job"])
-
     async def _stop(self, request: Request) -> Response:
         job = (await self._access.known(request))["job"]
         self._check(request, (await read_form(request)).fields.one("token"), job)
@@ -207,14 +193,6 @@ class LivePages:
     def _check(self, request: Request, token: str, what: str) -> None:
         if is_foreign(request) or not self._tokens.is_good(token, client_of(request), what):
             raise HTTPException(403, STALE)
-
-    def _snapshot(self, job: str) -> Snapshot:
-        """What is sent to those who watch the search."""
-        now = self.searches.look(job)
-        if now is None:
-            return Snapshot("", "", True)
-        shown = values(now, self.searches.is_stopping(job))
-        return Snapshot(version(now), rendered(self._config, "_live.html", **shown), is_over(now))
 
 
 def typed(given: Parameters, config: Config) -> dict[str, str]:
@@ -251,8 +229,3 @@ def values(journal: Journal, is_stopping: bool) -> dict[str, Any]:
         "state": state(journal, is_stopping),
         "over": is_over(journal),
     }
-
-
-def version(journal: Journal) -> str:
-    """Differs as soon as anything that is shown has changed."""
-    return f"{journal['state']}-{journal['updated']:.3f}-{journal['seconds']:.0f}"

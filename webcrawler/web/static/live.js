@@ -1,52 +1,31 @@
-// The list of a search of the web as it grows: each event is the whole of it, put in place of the one before.
+// The list of a search of the web as it grows: the page is read again, and its list put in place of the one before.
 // The page works without: it loads itself anew.
 "use strict";
 
 const SAY_EVERY_MS = 10000;  // to who listens: a sentence now and then
-const AGAIN_MS = 5000;
+const LOOK_EVERY_MS = 1000;
 const LOST = "The connection is lost; trying again.";
 const live = document.getElementById("live");
 const said = document.getElementById("live-said");
 let spoke = Date.now();
-let state = "";  // as it was before the connection was lost
 
-if (live && live.dataset.over === "no") watch();
+if (live) watch();
 
-function watch() {
-  const source = new EventSource(`${location.pathname}/events`);
-  let isOver = false;
-  source.addEventListener("list", (event) => show(new DOMParser().parseFromString(event.data, "text/html").getElementById("live")));
-  source.addEventListener("end", () => { isOver = true; source.close(); });
-  source.addEventListener("open", regained);
-  source.addEventListener("error", () => {  // it comes again by itself, unless it was refused
-    if (source.readyState === EventSource.CONNECTING) lost();
-    else if (!isOver) setTimeout(again, AGAIN_MS);
-  });
-  addEventListener("pagehide", () => source.close());
-  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-}
-
-async function again() {  // not to the error page of a proxy: the list stays
-  const answer = await fetch(location.pathname, { method: "HEAD" }).catch(() => null);
-  if (answer?.ok) { location.reload(); return; }
-  lost();
-  setTimeout(again, AGAIN_MS);
+async function watch() {
+  while (live.dataset.over === "no") {
+    await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
+    const text = await fetch(location.pathname).then((answer) => (answer.ok ? answer.text() : "")).catch(() => "");
+    const next = new DOMParser().parseFromString(text, "text/html").getElementById("live");
+    if (next) show(next); else lost();  // the error page of a proxy is none: the list stays
+  }
 }
 
 function lost() {
   const line = document.getElementById("live-state");
-  if (line.textContent === LOST) return;
-  state = line.textContent;
-  line.textContent = said.textContent = LOST;
-}
-
-function regained() {  // who has seen the newest list is not sent it once more
-  const line = document.getElementById("live-state");
-  if (line.textContent === LOST) line.textContent = state;
+  if (line.textContent !== LOST) line.textContent = said.textContent = LOST;
 }
 
 function show(next) {
-  if (!next) return;
   const over = next.dataset.over === "yes";
   const first = !live.querySelector(".hit");
   for (const id of ["live-state", "live-figures", "live-note"]) exchange(next, id);
