@@ -44,13 +44,12 @@ class RealtimeSpider(IndexSpider):
         # Here: Scrapy imports all spiders for each, and a crawl has no use for what answers searches.
         from webcrawler.realtime import Driver, RealtimeSearch
         from webcrawler.repository import main_index, share_finds
-        from webcrawler.search import SearchSettings
 
         settings = self.crawler.settings
         folder = Path(settings["CRAWL_DIR"]).absolute()
         job, index = self.job.with_judged(folder), main_index(settings)
         share = partial(share_finds, folder, index, clock.now()) if index else None
-        self._search = RealtimeSearch(folder, job, SearchSettings.read(settings), share)
+        self._search = RealtimeSearch(folder, job, share)
         self.job = replace(self._search.rest, mode=self._search.begin())
         self._driver = Driver(self._search, self._show)
         self._show(self._search.journal())

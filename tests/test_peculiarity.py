@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_reading import asked, matches
 
-from webcrawler.errors import BadInput
 from webcrawler.search.rankings.peculiarity import Peculiarity, weight
-from webcrawler.text.reference import Reference, english, load
+from webcrawler.text.reference import Reference, english
 
 REFERENCE = {"molecular": 0.001, "biology": 0.002}
 RANKING = Peculiarity(REFERENCE.__getitem__)
@@ -113,28 +111,5 @@ def test_english_knows_common_from_rare_and_reckons_numbers() -> None:
     assert frequency("1994") > frequency("qwxz")
 
 
-def test_reference_is_read_from_a_file_and_words_of_one_stem_are_summed(tmp_path: Path) -> None:
-    path = tmp_path / "words.txt"
-    path.write_text("biology 0.002\n\nbiologies\t0.001\n")
-
-    assert load(path).frequency("biolog") == pytest.approx(0.003)
-
-
-NO_FREQUENCIES = ["biology", "0.1", "biology x", "biology 0", "biology -1", "biology nan", "a inf"]
-
-
-@pytest.mark.parametrize("line", NO_FREQUENCIES)
-def test_line_that_is_no_frequency_is_named(line: str, tmp_path: Path) -> None:
-    path = tmp_path / "words.txt"
-    path.write_text(f"cat 0.1\n{line}\n")
-
-    with pytest.raises(BadInput, match="line 2: expected `word frequency`"):
-        load(path)
-
-
-def test_missing_or_empty_reference_file_is_bad_input(tmp_path: Path) -> None:
-    (tmp_path / "empty.txt").touch()
-
-    for name in ("missing.txt", "empty.txt"):
-        with pytest.raises(BadInput, match="SEARCH_REFERENCE"):
-            load(tmp_path / name)
+def test_words_of_one_stem_are_summed_in_a_reference() -> None:
+    assert Reference([("biology", 0.002), ("biologies", 0.001)]).frequency("biolog") == pytest.approx(0.003)

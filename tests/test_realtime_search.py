@@ -14,7 +14,6 @@ from webcrawler.realtime import journal
 from webcrawler.realtime.job import RealtimeJob
 from webcrawler.realtime.search import RealtimeSearch
 from webcrawler.records import Fetch, Lease, Page, Text
-from webcrawler.search import SearchSettings
 
 EXAMPLE, COPY, PAGE = (f"http://{name}.test/" for name in ("example", "copy", "page"))
 QUOKKAS = Text("Quokka", "", "", "", "quokka " * 20)
@@ -30,7 +29,7 @@ def document(url: str, text: Text, *, is_duplicate: bool = False, is_indexed: bo
 
 
 def search_of(folder: Path, **arguments: str) -> RealtimeSearch:
-    return RealtimeSearch(folder, RealtimeJob.read(job="one", **arguments), SearchSettings())
+    return RealtimeSearch(folder, RealtimeJob.read(job="one", **arguments))
 
 
 def like(folder: Path, *examples: str) -> RealtimeSearch:

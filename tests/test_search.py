@@ -339,15 +339,15 @@ def test_words_of_the_query_are_marked_in_any_form() -> None:
 # The command
 
 
-@pytest.fixture(scope="module")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("reference") / "words.txt"
-    path.write_text("molecular 0.001\nbiology 0.002\nyeast 0.0001\n")
-    return f"SEARCH_REFERENCE={path}"
+@pytest.fixture
+def reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three words are known in general, the rest of what is said are others."""
+    shares = [("molecular", 0.001), ("biology", 0.002), ("yeast", 0.0001)]
+    monkeypatch.setattr("webcrawler.search.engine.general", lambda language: Reference(shares))
 
 
-def test_command_prints_figure_3(crawl_dir: Path, reference: str, run: Run) -> None:
-    options = ("-n", "2", "--ranking", "peculiarity", "-s", reference)
+def test_command_prints_figure_3(crawl_dir: Path, reference: None, run: Run) -> None:
+    options = ("-n", "2", "--ranking", "peculiarity")
     ended = run("search", "molecular biology", *options, folder=crawl_dir)
 
     lines = ended.out.splitlines()
@@ -359,8 +359,8 @@ def test_command_prints_figure_3(crawl_dir: Path, reference: str, run: Run) -> N
     assert lines[8:10] == ["0800 Cooking", "     http://b.test/3"]
 
 
-def test_command_explains_each_hit(crawl_dir: Path, reference: str, run: Run) -> None:
-    options = ("--ranking", "peculiarity", "--explain", "-s", reference)
+def test_command_explains_each_hit(crawl_dir: Path, reference: None, run: Run) -> None:
+    options = ("--ranking", "peculiarity", "--explain")
     ended = run("search", "molecular biology", *options, folder=crawl_dir)
 
     lines = [" ".join(line.split()) for line in ended.out.splitlines()]
@@ -498,7 +498,6 @@ def test_options_of_other_programs_can_be_searched_for(
             ["yeast", "--colour"],
             "unknown option --colour: --help lists all options; what is searched for stands behind --",
         ),
-        (["yeast", "-s", "SEARCH_REFERENCE=missing.txt"], "cannot read SEARCH_REFERENCE"),
     ],
 )
 def test_command_asked_wrongly_says_so_in_one_line_and_exits_with_2(

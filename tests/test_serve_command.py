@@ -112,8 +112,6 @@ def test_port_in_use_is_one_line_and_exit_status_1(crawl_dir: Path) -> None:
         ("-s", "SERVE_URL=http://["),
         ("-s", "SERVE_URL=search.example.org"),
         ("-s", "SERVE_FEEDBACK=maybe"),
-        ("-s", "INDEX_ENGINE=lucene"),
-        ("-s", "INDEX_ENGINE=tantivy"),
         ("--host", "192.0.2.1"),
     ],
 )

@@ -36,12 +36,21 @@ def test_a_page_stuffed_with_the_query_ranks_below_an_honest_one_and_says_why(st
     assert "stuffed" not in {part.what for part in hits.explanations[0]}
 
 
-def test_it_is_never_left_out_and_ranks_as_before_for_other_words(stuffed_dir: Path) -> None:
-    plain, marking = Searcher(stuffed_dir, spam=1), Searcher(stuffed_dir)
+def test_it_is_never_left_out_and_ranks_as_before_for_other_words(
+    stuffed_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marking = Searcher(stuffed_dir)
+    total, other, after = (
+        marking.search("cheap flights").total,
+        marking.rank("lighthouse"),
+        dict(marking.rank("cheap flights")),
+    )
 
-    assert marking.search("cheap flights").total == 2
-    assert marking.rank("lighthouse") == plain.rank("lighthouse")
-    before, after = dict(plain.rank("cheap flights")), dict(marking.rank("cheap flights"))
+    monkeypatch.setattr("webcrawler.search.engine.SPAM", 1)
+    before = dict(marking.rank("cheap flights"))
+
+    assert total == 2
+    assert other == marking.rank("lighthouse")
     assert after == pytest.approx({1: before[1] * 0.5, 2: before[2]})
 
 
@@ -53,7 +62,12 @@ def test_it_is_never_left_out_and_ranks_as_before_for_other_words(stuffed_dir: P
         PROSE + " cheap flights" * 60,  # more than half, as a list of constants may
     ],
 )
-def test_what_honest_pages_repeat_is_no_mark(tmp_path: Path, text: str) -> None:
+def test_what_honest_pages_repeat_is_no_mark(
+    tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     publish(tmp_path, [entry((TARGET, "Cheap flights", text))])
 
-    assert Searcher(tmp_path).rank("cheap flights") == Searcher(tmp_path, spam=1).rank("cheap flights")
+    marked = Searcher(tmp_path).rank("cheap flights")
+    monkeypatch.setattr("webcrawler.search.engine.SPAM", 1)
+
+    assert marked == Searcher(tmp_path).rank("cheap flights")

@@ -27,14 +27,14 @@ def about_yeast(number: int) -> Entry:
     return fetched(f"http://{number}.test/", title=f"Yeast {number}")
 
 
-def searcher(folder: Path, pages: int, uncrawled: str = "few", *others: Entry) -> Searcher:
+def searcher(folder: Path, pages: int) -> Searcher:
     """Some pages about yeast, and a page with links that call another one so."""
     links = fetched("http://a.test/", link(NEVER, "yeast yeast"), title="Links")
     more = fetched("http://c.test/", link(NEVER, "yeast"), title="Links")
-    crawled(folder, links, more, *map(about_yeast, range(pages)), *others)
+    crawled(folder, links, more, *map(about_yeast, range(pages)))
     with closing(Follower(folder)) as follower:
         follower.catch_up()
-    return Searcher(folder, deadline_seconds=60, uncrawled=uncrawled)
+    return Searcher(folder, deadline_seconds=60)
 
 
 def urls(searcher: Searcher, query: str) -> list[str]:
@@ -69,11 +69,6 @@ def test_is_crawled_leaves_out_what_was_never_fetched(tmp_path: Path) -> None:
     assert NEVER not in urls(found, "yeast is:crawled")
 
 
-def test_by_a_setting_pages_never_fetched_are_as_good_as_others(tmp_path: Path) -> None:
-    assert urls(searcher(tmp_path, CRAWLED, "always"), "yeast")[0] == NEVER
-
-
-@pytest.mark.parametrize("uncrawled", ["few", "always"])
 @pytest.mark.parametrize(
     ("domains", "scope", "shown"),
     [
@@ -86,9 +81,9 @@ def test_by_a_setting_pages_never_fetched_are_as_good_as_others(tmp_path: Path) 
     ],
 )
 def test_a_page_never_fetched_is_shown_only_within_the_bounds_of_the_crawl(
-    tmp_path: Path, uncrawled: str, domains: tuple[str, ...], scope: Scope, shown: bool
+    tmp_path: Path, domains: tuple[str, ...], scope: Scope, shown: bool
 ) -> None:
-    found = searcher(tmp_path, 1, uncrawled)
+    found = searcher(tmp_path, 1)
     change(tmp_path, lambda before: replace(scope, domains=domains))
 
     assert (NEVER in urls(found, "yeast")) == (NEVER in urls(found, "is:uncrawled")) == shown

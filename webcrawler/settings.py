@@ -183,14 +183,6 @@ BATCH_DOCUMENTS = given("BATCH_DOCUMENTS", 200, "documents", 1)
 BATCH_SECONDS = given("BATCH_SECONDS", 1.0, "seconds", 0.01)
 # Is PageRank computed, for orderings that follow it and for search?
 RANKER_ENABLED = given("RANKER_ENABLED", True, "yes or no")
-# Engine of the index; there is one.
-INDEX_ENGINE = given("INDEX_ENGINE", "whoosh", "whoosh")
-# Reference domain, in lines of `word frequency`, in place of general English.
-SEARCH_REFERENCE = given("SEARCH_REFERENCE", "", "file")
-# When are pages hits that were never fetched? Where fetched ones answer, nobody misses them.
-SEARCH_UNCRAWLED = given("SEARCH_UNCRAWLED", "few", "few|always")
-# By which scores of pages marked as spam are multiplied; 1: they rank as others do. Marks can be wrong.
-SEARCH_SPAM = given("SEARCH_SPAM", 0.5, "share", 0, 1)
 
 # ---- The search page
 
@@ -284,12 +276,10 @@ WORDS = {  # of settings that are lists
 }
 APART = {"origins": ";", "texts": " "}  # what no item of such a list has: a comma is missing
 CHOICES = {
-    "INDEX_ENGINE": ("whoosh",),
     "FRONTIER_IDENTITY": ("scrapy", "canonical"),
     "SERVE_LIVE": ("loopback", "all", "off"),
     "SITEMAPS": ("bounded", "all", "off"),
     "REFRESH_POLICY": ("expected", "ep", "eb"),
-    "SEARCH_UNCRAWLED": ("few", "always"),
 }
 
 

@@ -27,7 +27,6 @@ from webcrawler.settings import complaint, is_as_not_set
 
 if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.archive.catalog import Catalog
-    from webcrawler.search import Searcher
 
 TEXT_DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
@@ -101,8 +100,6 @@ class Command(ScrapyCommand):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
         try:
-            if why := complaint("INDEX_ENGINE", self.project.get("INDEX_ENGINE", "whoosh")):
-                raise BadInput(why)
             partitions = self.project.get("FRONTIER_PARTITIONS", 0)
             if why := complaint("CRAWL_DIR", self.crawl_dir) or complaint("FRONTIER_PARTITIONS", partitions):
                 raise BadInput(why)
@@ -191,16 +188,6 @@ class Command(ScrapyCommand):
         from webcrawler.archive.catalog import Catalog
 
         return Catalog(self.catalog_file, readonly=True)
-
-    def searcher(self, crawl_dir: Path) -> Searcher:
-        """A searcher as the settings SEARCH_… say.
-
-        Raises:
-            BadInput: one of them is wrong.
-        """
-        from webcrawler.search import Searcher, SearchSettings
-
-        return Searcher(crawl_dir, **SearchSettings.read(self.project)._asdict())
 
 
 def printable(text: str) -> str:

@@ -49,7 +49,9 @@ class Export(Command):
         with closing(self.catalog()) as catalog, progress_bars() as progress:
             numbers = catalog.documents_fetched(since, until)
             if opts.query is not None:
-                answers = self.searcher(self.crawl_dir).rank(opts.query, limit=MOST)
+                from webcrawler.search import Searcher
+
+                answers = Searcher(self.crawl_dir).rank(opts.query, limit=MOST)
                 chosen = set(numbers)
                 numbers = [number for number, _ in answers if number in chosen]
             if not numbers:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from webcrawler.commands import base
 from webcrawler.commands.base import Command, Option
 from webcrawler.errors import BadInput
+from webcrawler.search import Searcher
 from webcrawler.search.rankings import RANKINGS
 
 if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
@@ -70,13 +71,11 @@ class Judge(Command):
         if judged != FEEDBACK and Path(judged, "docs.jsonl").exists():
             documents, judgments = read(Path(judged))
             with tempfile.TemporaryDirectory(prefix="webcrawler-") as folder:
-                ids, searcher = build(documents, Path(folder), progress), self.searcher(Path(folder))
+                ids, searcher = build(documents, Path(folder), progress), Searcher(Path(folder))
                 return compare(searcher, judgments, rankings, lambda numbers: ids, progress, language)
         if judged == FEEDBACK:
             judgments = read_feedback(self.crawl_dir / FEEDBACK)
         else:
             judgments = read_judgments(Path(judged))
         with closing(self.catalog()) as catalog:
-            return compare(
-                self.searcher(self.crawl_dir), judgments, rankings, catalog.urls.of, progress, language
-            )
+            return compare(Searcher(self.crawl_dir), judgments, rankings, catalog.urls.of, progress, language)

@@ -11,6 +11,7 @@ from webcrawler.commands._program import is_used
 from webcrawler.commands.base import Command, printable, progress_bars
 from webcrawler.commands.search import as_text
 from webcrawler.index import wait_until_caught_up
+from webcrawler.search import Searcher
 from webcrawler.search.vocabulary import wait_until_made
 from webcrawler.text import analysis
 
@@ -40,7 +41,7 @@ class Report(Command):
             f"{stats['servers']:,} servers, with {stats['links']:,} links. All are in {self.crawl_dir}/\n"
         )
         if query:
-            print(as_text(self.searcher(self.crawl_dir).search(query, HITS)))
+            print(as_text(Searcher(self.crawl_dir).search(query, HITS)))
             print(NEXT_COMMANDS.format(query=query, program=program))
         else:
             print(f"No page with a title was found. To see why, try\n  {program} frontier stats")

@@ -17,7 +17,7 @@ from webcrawler.commands.base import Command, Option, printable, progress_bars, 
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.index import follower
 from webcrawler.records import Hit
-from webcrawler.search import SORTS, Part, Results, as_dict, seen
+from webcrawler.search import SORTS, Part, Results, Searcher, as_dict, seen
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.text.query import MAX_CHARACTERS
 
@@ -51,7 +51,7 @@ class Search(Command):
         if len(text) > MAX_CHARACTERS:
             raise BadInput(f"a query of {len(text):,} characters is too long: at most {MAX_CHARACTERS:,}")
         search = partial(
-            self.searcher(self.crawl_dir).search,
+            Searcher(self.crawl_dir).search,
             text,
             whole_number(opts.n, "-n"),
             opts.ranking,

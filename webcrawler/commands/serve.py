@@ -50,7 +50,6 @@ class Serve(Command):
             server.serve(app, bound)
 
     def _config(self, host: str) -> Config:
-        from webcrawler.search import SearchSettings
         from webcrawler.web import Config
 
         on_command_line = [n for n in SETTINGS if (self.project.getpriority(n) or 0) >= COMMAND_LINE]
@@ -62,7 +61,6 @@ class Serve(Command):
             contact=self.project.get("USER_AGENT_CONTACT"),
             crawler=self._as_webmasters_see_it(),
             relevance=is_yes(self.project.get("SERVE_RELEVANCE")),
-            search=SearchSettings.read(self.project),
             redis_url=self.project.get("REDIS_URL"),
             frontier=self.project["FRONTIER_NAME"] or "index",
             feedback=is_yes(self.project.get("SERVE_FEEDBACK")),

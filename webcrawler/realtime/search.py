@@ -30,7 +30,7 @@ from webcrawler.realtime.journal import Found, Journal, Writer
 from webcrawler.realtime.loop import QueryLoop
 from webcrawler.realtime.result_list import Listing
 from webcrawler.records import Link, Text
-from webcrawler.search import Searcher, SearchSettings
+from webcrawler.search import Searcher
 from webcrawler.urls import canonical, url_id
 
 logger = logging.getLogger(__name__)
@@ -62,7 +62,6 @@ class RealtimeSearch:
         self,
         crawl_dir: Path,
         job: RealtimeJob,
-        settings: SearchSettings,
         share: Callable[[Collection[str]], str] | None = None,
     ) -> None:
         self.job, self._crawl_dir, self._share = job, crawl_dir, share
@@ -78,13 +77,7 @@ class RealtimeSearch:
         self._held.enter_context(hold_crawl(crawl_dir))
         self._started = clock.now() - (earlier["seconds"] if earlier else 0.0)
         self._finds = Finds()
-        self._searcher = Searcher(
-            crawl_dir,
-            settings.reference,
-            job=job.marks_finds,
-            spam=settings.spam,
-            finds=self._finds,
-        )
+        self._searcher = Searcher(crawl_dir, job=job.marks_finds, finds=self._finds)
         self._query = job.query
         self._wanted = Wanted.of(job.query) if job.query else None
         seeds = [seed_link(seed) for seed in job.seeds]

@@ -9,7 +9,6 @@ from webcrawler.search.display import cut_title
 from webcrawler.search.engine import SORTS
 from webcrawler.search.matches import Part
 from webcrawler.search.results import Related, Results, as_dict
-from webcrawler.search.search_settings import SearchSettings
 from webcrawler.search.searcher import MAX_HITS, Searcher
 from webcrawler.search.snippets import Snippets
 from webcrawler.search.when import day, seen, span
@@ -20,7 +19,6 @@ __all__ = [
     "Part",
     "Related",
     "Results",
-    "SearchSettings",
     "Searcher",
     "Snippets",
     "as_dict",

@@ -21,7 +21,7 @@ from webcrawler.search.matches import Identifier, Matches, Part, typed
 from webcrawler.search.opened import Opened
 from webcrawler.search.rankings import make_ranking
 from webcrawler.search.sections import best_sections
-from webcrawler.search.spam import stuffed
+from webcrawler.search.spam import SPAM, stuffed
 from webcrawler.search.uncrawled import CRAWLED, FEW, ask_for_uncrawled, below
 from webcrawler.text import Lexicon, Reference, general, overlapping
 from webcrawler.text.query import AnyOf, Node, Phrase, Query, QueryTerm
@@ -60,11 +60,10 @@ class Engine:
         opened: Opened,
         reference: Reference | None,
         fresh_seconds: float = 0.0,
-        spam: float = 1.0,
         finds: Finds | None = None,
     ) -> None:
         self._live = Live(crawl_dir, fresh_seconds, finds)
-        self._opened, self._reference, self._spam = opened, reference, spam
+        self._opened, self._reference = opened, reference
         self._reading: Reading | None = None
         self._lexicon: tuple[Reading | None, Lexicon] = None, Lexicon()  # of a reading
         self._facets = Facets()
@@ -170,13 +169,13 @@ class Engine:
         )
 
     def _demote_spam(self, adjusted: Adjusted, terms: Sequence[QueryTerm], matches: Matches) -> None:
-        """Multiply the scores of stuffed pages by SEARCH_SPAM."""
-        if self._spam == 1 or not (shares := stuffed(terms, matches)).any():
+        """Multiply the scores of stuffed pages by SPAM."""
+        if SPAM == 1 or not (shares := stuffed(terms, matches)).any():
             return
         adjusted.replace(
             "stuffed",
-            lambda place: f"{shares[place]:.0%} of its words are of the query: × {self._spam:g}",
-            np.where(shares > 0, self._spam * adjusted.scores, adjusted.scores),
+            lambda place: f"{shares[place]:.0%} of its words are of the query: × {SPAM:g}",
+            np.where(shares > 0, SPAM * adjusted.scores, adjusted.scores),
         )
 
     def _general(self) -> Reference:

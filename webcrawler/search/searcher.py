@@ -18,7 +18,6 @@ from webcrawler.search.opened import Opened, readable
 from webcrawler.search.rankings import DEFAULT
 from webcrawler.search.related import added_terms, may_widen, related
 from webcrawler.search.results import Related, Results
-from webcrawler.search.search_settings import SPAM
 from webcrawler.search.snippets import Snippets
 from webcrawler.search.uncrawled import FEW
 from webcrawler.text import Reference
@@ -44,8 +43,6 @@ class Searcher:
         deadline_seconds: float = DEADLINE_SECONDS,
         fresh_seconds: float = 0.0,
         job: str = "",
-        uncrawled: str = FEW,
-        spam: float = SPAM,
         finds: Finds | None = None,
     ) -> None:
         """
@@ -54,16 +51,12 @@ class Searcher:
                 known, else in the collection itself.
             deadline_seconds: what is read of the index by then gives a partial answer, and a note says so.
             fresh_seconds: how long a new commit may be missed; to look for one takes a millisecond.
-            uncrawled: when pages that were never fetched are hits: `few`, below the others where fewer than
-                ten fetched pages answer; `always`, as relevant as they are.
-            spam: by which scores of pages are multiplied that are marked as spam, 0 to 1.
             job: name of a search of the web; its finds are seen, those of others are not.
             finds: of that search, which the index need not have yet.
         """
         self._crawl_dir, self._deadline_seconds = crawl_dir, deadline_seconds
-        self._uncrawled = uncrawled
         self._opened = Opened(crawl_dir, job)
-        self._engine = Engine(crawl_dir, self._opened, reference, fresh_seconds, spam, finds)
+        self._engine = Engine(crawl_dir, self._opened, reference, fresh_seconds, finds)
 
     @property
     @readable()
@@ -165,7 +158,7 @@ class Searcher:
             self._engine.answer,
             ranking=ranking,
             late=lambda: False,
-            uncrawled=self._uncrawled,
+            uncrawled=FEW,
             language=language,
         )
         better = self._corrected(self._parsed(text), lambda: False)
@@ -253,7 +246,7 @@ class Searcher:
         last = started + self._deadline_seconds * _READING
         parsed = [self._parsed(other) for other in within]
         return self._engine.answer(
-            query, ranking, lambda: monotonic() >= last, parsed, sort, self._uncrawled, facets, language
+            query, ranking, lambda: monotonic() >= last, parsed, sort, FEW, facets, language
         )
 
     def _corrected(self, typed: Query, late: Callable[[], bool]) -> Corrected:

@@ -14,6 +14,7 @@ FEWEST_WORDS = 100  # of a text that can be stuffed: short ones name their subje
 # Share of a text that the MOST words of the query which it has most make up, from which on it is stuffed. On
 # docweb, no three words make up more than .64 of a page: explanation/ranking.md.
 STUFFED, MOST = 2 / 3, 3
+SPAM = 0.5  # by which the score of a stuffed page is multiplied: none is left out, as marks can be wrong
 
 
 def stuffed(terms: Sequence[QueryTerm], matches: Matches) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from webcrawler.text.query import Is, Query
 from webcrawler.text.query import leaves as leaves_of
 
-FEW = "few"  # of SEARCH_UNCRAWLED; the other is "always"
+FEW = "few"  # pages that were never fetched are hits where few others are, below these
 CRAWLED = 10  # hits that were fetched; where there are as many, nobody misses the others
 
 Flags = NDArray[np.bool_]

@@ -24,7 +24,7 @@ from webcrawler.text.fingerprint import NEAR, distance, simhash
 from webcrawler.text.function_words import telling_terms
 from webcrawler.text.lexicon import Lexicon, parts
 from webcrawler.text.overlaps import overlapping
-from webcrawler.text.reference import Reference, english, general, load
+from webcrawler.text.reference import Reference, english, general
 
 __all__ = [
     "LEAST_COMPOUND",
@@ -45,7 +45,6 @@ __all__ = [
     "is_unspaced",
     "is_word_character",
     "joins_words",
-    "load",
     "lower_case",
     "overlapping",
     "parts",

@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import cache
-from pathlib import Path
 
-from webcrawler.errors import BadInput
 from webcrawler.text.analysis import indexed_words
 from webcrawler.text.function_words import telling_terms
 from webcrawler.text.lexicon import parts
@@ -73,28 +70,3 @@ def general(language: str) -> Reference | None:
         return None
     listed: dict[str, float] = wordfreq.get_frequency_dict(language, "small")
     return Reference(listed.items(), language=language)
-
-
-def load(path: Path) -> Reference:
-    """Read lines of `word frequency`; shares or counts, as only their proportions matter.
-
-    Raises:
-        BadInput: the file is missing, empty, or a line is something else.
-    """
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot read SEARCH_REFERENCE {path}: {error}") from None
-    words = list[tuple[str, float]]()
-    for number, line in enumerate(lines, 1):
-        with suppress(ValueError):
-            word, frequency = line.split()
-            if 0 < float(frequency) < math.inf:
-                words.append((word, float(frequency)))
-                continue
-        if line.strip():
-            where = f"SEARCH_REFERENCE {path}, line {number}"
-            raise BadInput(f"{where}: expected `word frequency`, got {line[:60]!r}")
-    if not words:
-        raise BadInput(f"SEARCH_REFERENCE {path} is empty: expected lines of `word frequency`")
-    return Reference(words)

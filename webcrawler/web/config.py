@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from webcrawler.search import SearchSettings
-
 if TYPE_CHECKING:
     from webcrawler.repository import Imported
 
@@ -41,7 +39,6 @@ class Config:
     contact: str = ""  # URL or e-mail of who answers them
     crawler: Crawler = Crawler()  # how it visits them
     relevance: bool = False  # does each hit show its relevance, as in WC?
-    search: SearchSettings = field(default_factory=SearchSettings)  # how hits are ranked
     redis_url: str = ""  # "": the embedded server of crawl_dir, where one runs
     frontier: str = "index"  # that is shown: "index", or FRONTIER_NAME
     feedback: bool = False  # may visitors judge results?

@@ -125,7 +125,6 @@ class Answers:
                 config.crawl_dir,
                 deadline_seconds=config.deadline_seconds,
                 fresh_seconds=config.fresh_seconds,
-                **config.search._asdict(),
             )
         made: Searcher = self._own.searcher
         return made
