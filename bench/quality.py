@@ -23,7 +23,6 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from rivals import MOST, RIVALS, Queries, Runs
@@ -31,10 +30,11 @@ from smart import COLLECTIONS, convert
 
 from webcrawler.evaluation.judged import MEASURES, Collection, Paper, build, measure, read
 from webcrawler.search import Searcher
-from webcrawler.search.matches import Matches, Part, Ranking, weights
+from webcrawler.search.matches import Matches, Ranking, weights
 from webcrawler.search.rankings import RANKINGS, Row
 from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.search.rankings.peculiarity import FIELDS
+from webcrawler.search.scores import Scores
 from webcrawler.text.analysis import words
 from webcrawler.text.query import QueryTerm
 from webcrawler.text.reference import Reference, english
@@ -49,7 +49,7 @@ class SanePeculiarity:
 
     reference: Callable[[str], float]
 
-    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> NDArray[np.float64]:
+    def __call__(self, terms: Sequence[QueryTerm], matches: Matches) -> Scores:
         mean = sum(map(matches.mean_length, FIELDS))
         pivoted = 1 - PIVOT + PIVOT * sum(matches.lengths(field) for field in FIELDS) / mean
         scores = np.zeros(len(matches.pages))
@@ -58,10 +58,7 @@ class SanePeculiarity:
             tapered = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
             # in the document's weight and in the query's, as WC has it
             scores += weight * tapered / pivoted * np.log(self.reference(word)) ** 2
-        return scores
-
-    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
-        return []
+        return Scores(scores, lambda place: [])
 
 
 OURS: dict[str, Callable[[Callable[[], Reference]], Ranking]] = {

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from webcrawler.index import Posted, Reading, Values, Vector
 from webcrawler.index.whoosh.hit_encoding import PlainHit, encode, field
 from webcrawler.index.whoosh.vectors import vector
-from webcrawler.search.matches import Identifier, Matches
+from webcrawler.search.matches import Identifier, Matches, Ranking
+from webcrawler.search.scores import Part
 from webcrawler.text.query import QueryTerm
 
 Fields = Mapping[str, str]
@@ -82,3 +83,11 @@ def matches(
 
 def asked(words: str) -> tuple[QueryTerm, ...]:
     return tuple(QueryTerm(word, word) for word in words.split())
+
+
+def scores_of(ranking: Ranking, terms: Sequence[QueryTerm], found: Matches) -> NDArray[np.float64]:
+    return ranking(terms, found).values
+
+
+def parts_of(ranking: Ranking, terms: Sequence[QueryTerm], found: Matches, place: int) -> list[Part]:
+    return ranking(terms, found).parts(place)

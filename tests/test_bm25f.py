@@ -8,7 +8,7 @@ from math import inf, log1p
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_reading import asked, matches
+from memory_reading import asked, matches, scores_of
 
 from webcrawler.search.matches import HALF
 from webcrawler.search.rankings.bm25f import BM25F, FIELDS, IMPORTANCE, K1, K3, NAMES
@@ -26,7 +26,7 @@ def test_three_documents_by_hand() -> None:
         3: {"title": "heat theory", "body": "heat flow"},
     }
 
-    scores = BM25F().scores(asked("wing"), matches(documents))
+    scores = scores_of(BM25F(), asked("wing"), matches(documents))
 
     expected = [0.4700 * 2.05 + 0.9808 / 2, 0.4700 * 1.25, 0.4700 * 0.25]
     assert scores.tolist() == pytest.approx(expected, abs=1e-4)
@@ -35,7 +35,7 @@ def test_three_documents_by_hand() -> None:
 def test_long_text_counts_less_than_a_short_one_with_the_same_words() -> None:
     documents = {1: {"body": "wing " + "flow " * 50}, 2: {"body": "wing flow"}}
 
-    long, short = BM25F().scores(asked("wing"), matches(documents))
+    long, short = scores_of(BM25F(), asked("wing"), matches(documents))
 
     assert short > long
 
@@ -46,7 +46,7 @@ def test_words_of_other_servers_beat_a_page_that_says_the_word_of_itself() -> No
         2: {"title": "wing", "body": "flow", "anchor": "wing", "cited": "wing"},
     }
 
-    itself, others = BM25F().scores(asked("wing"), matches(documents))
+    itself, others = scores_of(BM25F(), asked("wing"), matches(documents))
 
     assert others > itself
 
@@ -58,7 +58,7 @@ def test_page_that_is_called_what_was_asked_beats_one_that_says_it_often() -> No
         2: {"title": "all of the contents", "body": "string " * 300 + "text " * 700},
     } | {page: {"title": "another part of them", "body": "a string"} for page in range(3, 9)}
 
-    named, often, *others = BM25F().scores(asked("string"), matches(documents, {2: 100.0}))
+    named, often, *others = scores_of(BM25F(), asked("string"), matches(documents, {2: 100.0}))
 
     assert named > often > max(others)
 
@@ -70,7 +70,7 @@ def test_title_with_more_words_than_were_asked_calls_the_page_less_so() -> None:
         3: {"body": "x"},
     }
 
-    exact, longer, _ = BM25F().scores(asked("create view"), matches(documents))
+    exact, longer, _ = scores_of(BM25F(), asked("create view"), matches(documents))
 
     assert exact > longer
 
@@ -79,7 +79,7 @@ def test_title_that_says_a_word_twice_calls_the_page_it_once() -> None:
     documents = {1: {"title": "wing wing"}, 2: {"title": "wing flow"}, 3: {"title": "heat flow"}}
     by_names = BM25F(fields={}, importance=0)
 
-    twice, once, _ = by_names.scores(asked("wing"), matches(documents))
+    twice, once, _ = scores_of(by_names, asked("wing"), matches(documents))
 
     assert twice == once
 
@@ -90,7 +90,7 @@ def test_links_do_not_outvote_words_that_tell_little() -> None:
     found = matches(documents, {1: 1e6})
 
     common, rare = (
-        BM25F(fields={}).scores(asked(query), found)[0]
+        scores_of(BM25F(fields={}), asked(query), found)[0]
         for query in ("wing", "slipstream and all that it draws")
     )
 
@@ -111,7 +111,7 @@ def test_importance_levels_off() -> None:
         page: {"body": "flow"} for page in range(3, 12)
     }
 
-    famous, fitting, *_ = BM25F().scores(asked("wing bird"), matches(documents, {1: 1e6}))
+    famous, fitting, *_ = scores_of(BM25F(), asked("wing bird"), matches(documents, {1: 1e6}))
 
     assert fitting > famous
 
@@ -167,7 +167,7 @@ def test_scores_equal_the_formula_written_out(
 ) -> None:
     ranks = {min(documents): rank}
 
-    scores = BM25F().scores(asked(" ".join(query)), matches(documents, ranks))
+    scores = scores_of(BM25F(), asked(" ".join(query)), matches(documents, ranks))
 
     expected = [reference(documents, query, ranks, page) for page in sorted(documents)]
     assert scores.tolist() == pytest.approx(expected, rel=1e-5)

@@ -19,13 +19,13 @@ import pytest
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import Unavailable
-from webcrawler.index import follower
+from webcrawler.index import Live, follower
 from webcrawler.index.changes import Follower
 from webcrawler.index.whoosh.folder import indexed_documents
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
-from webcrawler.search.engine import Answer, Engine
+from webcrawler.search import Searcher
+from webcrawler.search.engine import Answer, Engine, Question
 from webcrawler.search.opened import Opened
-from webcrawler.search.rankings import DEFAULT
 from webcrawler.text.query import parse
 from webcrawler.text.reference import Reference
 from webcrawler.urls import server, url_id
@@ -85,12 +85,14 @@ def follow(crawl_dir: Path) -> None:
 
 
 def searching(crawl_dir: Path) -> Engine:
-    return Engine(crawl_dir, Opened(crawl_dir), Reference([("word", 0.1)]))
+    reading = Live(crawl_dir).reading()
+    assert reading is not None
+    return Engine(reading, Opened(crawl_dir), Reference([("word", 0.1)]))
 
 
 def ask(search: Engine, text: str, within: Iterable[str] = ()) -> Answer:
-    assert search.generation is not None
-    return search.answer(parse(text), DEFAULT, lambda: False, [parse(other) for other in within])
+    question = Question(text, within=tuple(within))
+    return search.answer(parse(text), question, lambda: False, shown=False)
 
 
 def urls(crawl_dir: Path, pages: Iterable[int]) -> list[str]:
@@ -226,9 +228,8 @@ def test_parts_of_an_explanation_sum_up_to_the_score(crawl_dir: Path, query: str
 
 def test_what_is_late_is_partial(crawl_dir: Path) -> None:
     search = searching(crawl_dir)
-    assert search.generation
 
-    answer = search.answer(parse("dna -spiral"), DEFAULT, lambda: True)
+    answer = search.answer(parse("dna -spiral"), Question(""), lambda: True, shown=False)
 
     assert answer.partial
     assert HELIX not in urls(crawl_dir, answer.pages)
@@ -277,15 +278,15 @@ def test_following_goes_on_where_it_ended(tmp_path: Path) -> None:
 
 def test_a_generation_is_of_one_commit(tmp_path: Path) -> None:
     write(tmp_path, *PAGES[:3])
-    search = searching(tmp_path)
-    assert search.generation is None
+    search = Searcher(tmp_path)
+    before = search.generation
     follow(tmp_path)
     first, same = search.generation, search.generation
     write(tmp_path, *PAGES[3:])
     follow(tmp_path)
 
-    assert first == same != search.generation
-    assert urls(tmp_path, ask(search, "steam").pages) == [COOK]
+    assert before != first == same != search.generation
+    assert urls(tmp_path, ask(searching(tmp_path), "steam").pages) == [COOK]
 
 
 def test_a_commit_of_anchors_is_a_generation_too(tmp_path: Path) -> None:
@@ -293,22 +294,22 @@ def test_a_commit_of_anchors_is_a_generation_too(tmp_path: Path) -> None:
     with closing(Follower(tmp_path)) as following:
         while following.step():
             pass
-        search = searching(tmp_path)
+        search = Searcher(tmp_path)
         first = search.generation
         following.catch_up()
 
     assert search.generation != first
-    assert urls(tmp_path, ask(search, "zebra").pages) == [NEVER]
+    assert urls(tmp_path, ask(searching(tmp_path), "zebra").pages) == [NEVER]
 
 
 def test_reindex_puts_a_new_index_in_the_place_of_the_old(indexed: Path) -> None:
-    search = searching(indexed)
+    search = Searcher(indexed)
     first = search.generation
 
     follower.reindex(indexed)
 
     assert search.generation != first
-    assert urls(indexed, ask(search, "zebra").pages) == [NEVER]
+    assert urls(indexed, ask(searching(indexed), "zebra").pages) == [NEVER]
     assert sorted(path.name for path in indexed.glob("index*") if path.is_dir()) == ["index"]
 
 
@@ -316,7 +317,7 @@ def test_a_damaged_index_is_made_anew(indexed: Path, caplog: pytest.LogCaptureFi
     (toc,) = (indexed / "index").glob("*.toc")
     toc.write_bytes(b"torn")
     with pytest.raises(Unavailable, match="scrapy reindex"):
-        _ = searching(indexed).generation
+        _ = Searcher(indexed).generation
 
     with caplog.at_level(logging.WARNING):
         follow(indexed)
@@ -333,7 +334,7 @@ def test_an_index_of_another_catalog_does_not_answer_and_is_made_anew(
         path.unlink()
     write(indexed, *others)
     with pytest.raises(Unavailable, match="of another catalog: `scrapy reindex`"):
-        _ = searching(indexed).generation
+        _ = Searcher(indexed).generation
 
     follow(indexed)
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_reading import Fields, asked, matches
+from memory_reading import Fields, asked, matches, parts_of, scores_of
 
 from webcrawler.search.positions import BINS, Occurrences, nearest
 from webcrawler.search.rankings import hitlists
-from webcrawler.search.rankings.hitlists import IMPORTANCE, KINDS, NEARNESS, TAPER, HitLists, count_weight
+from webcrawler.search.rankings.hitlists import IMPORTANCE, KINDS, NEARNESS, TAPER, by_hits, count_weight
 
 FILLER = {"body": "x"}
 EDGES = (0, 1, 2, 3, 5, 8, 12, 20, 31)  # the last distance of each bin but the tenth
@@ -26,7 +26,7 @@ PLACES: list[tuple[str, str]] = [
 def scores(query: str, *documents: Fields, ranks: dict[int, float] | None = None) -> list[float]:
     """Beside two documents without any of the words."""
     found = matches(dict(enumerate((*documents, FILLER, FILLER))), ranks)
-    return HitLists().scores(asked(query), found).tolist()[: len(documents)]
+    return scores_of(by_hits, asked(query), found).tolist()[: len(documents)]
 
 
 def test_types_of_hits_weigh_by_where_they_stand() -> None:
@@ -42,7 +42,7 @@ def test_hits_of_one_word_by_hand() -> None:
     # PageRank 1: 12 · 1 / (1 + 3) = 3
     document = {"title": "wing theory", "body": "wing flow wing"}
 
-    found = HitLists().scores(asked("wing"), matches({1: document}))
+    found = scores_of(by_hits, asked("wing"), matches({1: document}))
 
     assert found.tolist() == pytest.approx([3.539 + 1.574 + 3], abs=1e-3)
 
@@ -128,7 +128,7 @@ def test_pair_counts_as_the_lesser_of_its_two_types() -> None:
     documents: list[Fields] = [{"body": "*delta* *wing*"}, {"body": "*delta* wing"}]
     found = matches(dict(enumerate((*documents, FILLER))))
 
-    rows = [HitLists().explain(asked("delta wing"), found, place) for place in (0, 1)]
+    rows = [parts_of(by_hits, asked("delta wing"), found, place) for place in (0, 1)]
 
     pairs = [[row.what for row in parts if "near" in row.what] for parts in rows]
     assert pairs == [["delta near wing in heading or emphasis"], ["delta near wing in text"]]
@@ -174,7 +174,7 @@ def test_beyond_the_most_that_are_ranked_title_and_anchor_hits_then_importance_d
     monkeypatch.setattr(hitlists, "MAX_RANKED", 2)
     documents = {0: {"body": "wing wing"}, 1: {"title": "wing"}, 2: {"body": "wing"}}
 
-    found = HitLists().scores(asked("wing"), matches(documents, {2: 9.0}))
+    found = scores_of(by_hits, asked("wing"), matches(documents, {2: 9.0}))
 
     assert found[0] == pytest.approx(IMPORTANCE / 4)
     assert found[1] > IMPORTANCE / 4
@@ -198,7 +198,7 @@ def test_pair_score_equals_counting_one_by_one(pages: list[dict[str, str]]) -> N
     """The dot product of count-weights and type-prox-weights, written out."""
     found = matches(dict(enumerate(pages)))
     for place, page in enumerate(pages):
-        rows = HitLists().explain(asked("delta wing"), found, place)
+        rows = parts_of(by_hits, asked("delta wing"), found, place)
         pairs = sum(row.contribution for row in rows if "near" in row.what)
 
         counts: Counter[tuple[int, int]] = Counter()

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_reading import Fields, asked, matches
+from memory_reading import Fields, asked, matches, parts_of, scores_of
 from searched import entry, publish
 
 from webcrawler.records import Link
 from webcrawler.search import Searcher
-from webcrawler.search.matches import Identifier
+from webcrawler.search.matches import Identifier, adding
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.factored import Factored
 from webcrawler.search.rankings.nearness import BEST, KINDS, POWER, SLACK, nearness, with_headings
 from webcrawler.urls import url_id
 
@@ -31,7 +30,7 @@ def worth(documents: dict[int, Fields], query: str, kind: int = 0) -> list[float
     """What words that stand together add to each page, in multiples of the idf of all words."""
     found, terms = matches({**documents, **FILLERS}), asked(query)
     total = sum(found.idf(term.term) for term in terms)
-    added = nearness(terms, found, BM25F().scores(terms, found))[kind].worth / total
+    added = nearness(terms, found, scores_of(BM25F(), terms, found))[kind].worth / total
     return [round(float(one), 3) for one in added[: len(documents)]]
 
 
@@ -100,13 +99,13 @@ def test_a_name_in_code_counts_where_it_stands_and_again_where_the_page_is_calle
     held, named = (np.arange(33) < count for count in (2, 1))
     name = Identifier("read_file", ("read", "file"), held, named)
     found = matches({**bodies(*["read file"] * 3), **FILLERS}, identifiers=[name])
-    ranked = Factored(BM25F(), nearness)
+    ranked = adding(BM25F(), nearness)
 
-    defined, used, neither, *_ = ranked.scores(asked("read file"), found)
+    defined, used, neither, *_ = scores_of(ranked, asked("read file"), found)
 
     assert used - neither == pytest.approx(found.idf("read") + found.idf("file"))
     assert defined - used == pytest.approx(used - neither)
-    assert "read_file" in [part.what for part in ranked.explain(asked("read file"), found, 0)]
+    assert "read_file" in [part.what for part in parts_of(ranked, asked("read file"), found, 0)]
 
 
 def test_only_the_best_pages_are_read() -> None:
@@ -114,7 +113,7 @@ def test_only_the_best_pages_are_read() -> None:
     found = matches({**documents, **{page + BEST: text for page, text in FILLERS.items()}})
     terms = asked("full text")
 
-    added = nearness(terms, found, BM25F().scores(terms, found))[0].worth
+    added = nearness(terms, found, scores_of(BM25F(), terms, found))[0].worth
 
     assert np.flatnonzero(added).tolist() == list(range(BEST))
 
@@ -144,12 +143,12 @@ def test_shares_are_those_of_looking_at_every_window(texts: list[str], query: st
 @given(st.lists(WORDS, min_size=1, max_size=5))
 def test_the_parts_of_an_explanation_sum_up_to_the_score(texts: list[str]) -> None:
     found = matches({**bodies(*texts), **FILLERS})
-    ranked, terms = Factored(BM25F(), nearness), asked("a b c")
+    ranked, terms = adding(BM25F(), nearness), asked("a b c")
 
-    scores = ranked.scores(terms, found)
+    scores = scores_of(ranked, terms, found)
 
     for place in range(len(texts)):
-        parts = ranked.explain(terms, found, place)
+        parts = parts_of(ranked, terms, found, place)
         assert sum(part.contribution for part in parts) == pytest.approx(scores[place])
         assert not any(re.search("nan", part.what) for part in parts)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_reading import asked, matches
+from memory_reading import asked, matches, parts_of, scores_of
 
 from webcrawler.search.rankings.peculiarity import Peculiarity, weight
 from webcrawler.text.reference import Reference, english
@@ -27,7 +27,7 @@ def test_three_documents_by_hand() -> None:
     # 1: molecular 0.25 / 0.001 = 250, biology 0.25 / 0.002 = 125: (250 · 500 + 125 · 250) / 2 = 78,125
     # 2: biology (2/3) / 0.002 = 333.3: (333.3 · 250) / 2 = 41,666.7
     # 3: molecular 0.25 / 0.001 = 250: (250 · 500) / 2 = 62,500
-    scores = RANKING.scores(asked("molecular biology"), matches(DOCUMENTS))
+    scores = scores_of(RANKING, asked("molecular biology"), matches(DOCUMENTS))
 
     assert scores.tolist() == pytest.approx([78_125, 41_666.6667, 62_500])
 
@@ -35,13 +35,13 @@ def test_three_documents_by_hand() -> None:
 def test_word_typed_twice_has_twice_the_share_of_the_query() -> None:
     # "biology biology molecular": biology (2/3) / 0.002 = 333.3, molecular (1/3) / 0.001 = 333.3
     # 1: (125 · 333.3 + 250 · 333.3) / 3 = 41,666.7
-    scores = RANKING.scores(asked("biology biology molecular"), matches(DOCUMENTS))
+    scores = scores_of(RANKING, asked("biology biology molecular"), matches(DOCUMENTS))
 
     assert scores[0] == pytest.approx(41_666.6667)
 
 
 def test_explanation_names_the_weights_of_each_word() -> None:
-    parts = RANKING.explain(asked("molecular biology"), matches(DOCUMENTS), 0)
+    parts = parts_of(RANKING, asked("molecular biology"), matches(DOCUMENTS), 0)
 
     assert [part.what for part in parts] == ["molecular", "biology"]
     assert parts[0].detail == "weight 250 in the document × 500 in the query / 2"
@@ -53,7 +53,7 @@ def test_page_of_one_word_wins_over_any_article() -> None:
     """The known weakness of weights that are shares."""
     documents = {1: {"body": "biology " * 50 + "gene " * 50}, 2: {"body": "biology"}}
 
-    article, word = RANKING.scores(asked("biology"), matches(documents))
+    article, word = scores_of(RANKING, asked("biology"), matches(documents))
 
     assert word > article
 
@@ -61,13 +61,13 @@ def test_page_of_one_word_wins_over_any_article() -> None:
 def test_only_title_and_body_are_the_text_of_a_document() -> None:
     documents = {1: {"anchor": "biology", "words": "biology", "meta": "biology"}, 2: {"body": "biology"}}
 
-    linked, written = RANKING.scores(asked("biology"), matches(documents))
+    linked, written = scores_of(RANKING, asked("biology"), matches(documents))
 
     assert linked == 0 < written
 
 
 def test_query_without_words_weighs_nothing() -> None:
-    assert RANKING.scores((), matches(DOCUMENTS)).tolist() == [0, 0, 0]
+    assert scores_of(RANKING, (), matches(DOCUMENTS)).tolist() == [0, 0, 0]
 
 
 _terms = st.lists(st.sampled_from("abcd"), min_size=1, max_size=12)
@@ -86,8 +86,8 @@ def test_scores_equal_the_formula_in_exact_fractions(texts: list[list[str]], que
     ]
     documents = {n: {"title": " ".join(text[:2]), "body": " ".join(text[2:])} for n, text in enumerate(texts)}
 
-    scores = Peculiarity(lambda word: float(reference[word])).scores(
-        asked(" ".join(query)), matches(documents)
+    scores = scores_of(
+        Peculiarity(lambda word: float(reference[word])), asked(" ".join(query)), matches(documents)
     )
 
     assert scores.tolist() == pytest.approx(expected)

@@ -6,7 +6,7 @@ from math import log1p, sqrt
 
 import numpy as np
 import pytest
-from memory_reading import Fields, asked, matches
+from memory_reading import Fields, asked, matches, parts_of, scores_of
 
 from webcrawler.search.matches import Matches
 from webcrawler.search.rankings.bm25f import BM25F
@@ -33,13 +33,13 @@ def documents() -> dict[int, Fields]:
 
 
 def is_only_ranked(asked: tuple[QueryTerm, ...], found: Matches) -> bool:
-    return np.array_equal(FED_BACK.scores(asked, found), PLAIN.scores(asked, found))
+    return np.array_equal(scores_of(FED_BACK, asked, found), scores_of(PLAIN, asked, found))
 
 
 def test_page_with_the_words_of_the_best_pages_rises_and_no_score_falls() -> None:
     found = matches(documents())
 
-    before, after = PLAIN.scores(ASKED, found), FED_BACK.scores(ASKED, found)
+    before, after = scores_of(PLAIN, ASKED, found), scores_of(FED_BACK, ASKED, found)
 
     assert before[PAGES] == pytest.approx(before[PAGES + 1])
     assert after[PAGES] > after[PAGES + 1]
@@ -55,7 +55,7 @@ def test_page_that_is_like_others_of_the_best_rises() -> None:
     two: dict[int, Fields] = {20: {"body": "speed biplane aileron"}, 21: {"body": "speed sparrow feather"}}
     found = matches({**alike, **two, **FILLERS})
 
-    before, after = PLAIN.scores(ASKED, found), FED_BACK.scores(ASKED, found)
+    before, after = scores_of(PLAIN, ASKED, found), scores_of(FED_BACK, ASKED, found)
 
     assert before[8] == pytest.approx(before[9])
     assert after[8] > after[9]
@@ -69,7 +69,7 @@ def test_only_the_best_pages_gain_by_added_words() -> None:
     pages = {**documents(), **better, 999: {"body": "speed flap" + " and" * 500}}
     found = matches({page: one for page, one in pages.items() if page not in (10, 11)})
 
-    gained = FED_BACK.scores(ASKED, found) - PLAIN.scores(ASKED, found)
+    gained = scores_of(FED_BACK, ASKED, found) - scores_of(PLAIN, ASKED, found)
 
     assert np.count_nonzero(gained[:PAGES]) == PAGES
     assert gained[-1] == 0
@@ -96,7 +96,7 @@ def test_title_of_a_page_is_only_ranked_however_long_it_is() -> None:
 
 
 def test_explanation_names_the_strongest_of_the_added_words_and_the_neighbours() -> None:
-    words, neighbours = FED_BACK.explain(ASKED, matches(documents()), 0)[-2:]
+    words, neighbours = parts_of(FED_BACK, ASKED, matches(documents()), 0)[-2:]
 
     assert words.what == "words of the best pages"
     assert "flap" in words.detail

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memory_reading import asked, matches
+from memory_reading import asked, matches, parts_of, scores_of
 
 from webcrawler.errors import BadInput
 from webcrawler.search.rankings import DEFAULT, RANKINGS, make_ranking
@@ -43,18 +43,18 @@ def test_parts_of_an_explanation_sum_up_to_the_score(
     ranking, found = make_ranking(name, lambda: REFERENCE), matches(documents, {max(documents): rank})
     words = asked(query) + ((QueryTerm("other", "others", 0.3, added=True),) if added else ())
 
-    scores = ranking.scores(words, found)
+    scores = scores_of(ranking, words, found)
 
     assert scores.shape == found.pages.shape
     assert np.isfinite(scores).all()
     for place, score in enumerate(scores):
-        parts = ranking.explain(words, found, place)
+        parts = parts_of(ranking, words, found, place)
         assert sum(part.contribution for part in parts) == pytest.approx(score, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", RANKINGS)
 def test_no_matches_have_no_scores(name: str) -> None:
-    assert make_ranking(name, lambda: REFERENCE).scores(asked("wing flow"), matches({})).tolist() == []
+    assert scores_of(make_ranking(name, lambda: REFERENCE), asked("wing flow"), matches({})).tolist() == []
 
 
 @pytest.mark.parametrize("name", RANKINGS)
@@ -63,7 +63,7 @@ def test_added_word_weighs_less_than_a_typed_one(name: str) -> None:
     words = (QueryTerm("wing", "wing"), QueryTerm("flow", "flow", 0.3, added=True))
     equally_common = Reference([("wing", 0.001), ("flow", 0.001)])
 
-    typed, added, neither = make_ranking(name, lambda: equally_common).scores(words, found)
+    typed, added, neither = scores_of(make_ranking(name, lambda: equally_common), words, found)
 
     assert typed > added > neither
 
@@ -72,5 +72,5 @@ def test_added_word_weighs_less_than_a_typed_one(name: str) -> None:
 def test_each_row_of_the_table_makes_a_ranking_and_says_what_counts_in_it(name: str) -> None:
     ranking = make_ranking(name, lambda: Reference([("word", 0.1)]))
 
-    assert callable(ranking.scores) and callable(ranking.explain)
+    assert callable(ranking)
     assert RANKINGS[name].help and "\n" not in RANKINGS[name].help

@@ -18,7 +18,8 @@ from webcrawler.index.changes import Follower
 from webcrawler.records import Entry
 from webcrawler.scope import Scope, change
 from webcrawler.search import Searcher
-from webcrawler.search.uncrawled import CRAWLED, below
+from webcrawler.search.adjustments import below
+from webcrawler.search.engine import CRAWLED
 
 NEVER = "http://b.test/docs/never"
 

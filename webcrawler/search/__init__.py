@@ -1,14 +1,14 @@
 """Which hits first, and why? Rankings, snippets, and the crawl's own vocabulary.
 
-`Searcher` answers queries over one data folder with `Results`. `engine` finds the pages that satisfy a query
-(`masks`) and scores them (`rankings`); `display` makes hits of the best. `related` adds words that the crawl
-uses alike.
+`Searcher` answers a `Question` over one data folder with `Results`. `wording` finds other words for a query;
+`engine` finds the pages that satisfy it (`masks`), scores them (`rankings`) and raises or lowers some
+(`adjustments`); `display` makes hits of the best.
 """
 
 from webcrawler.search.display import cut_title
-from webcrawler.search.engine import SORTS
-from webcrawler.search.matches import Part
+from webcrawler.search.engine import SORTS, Question
 from webcrawler.search.results import Related, Results, as_dict
+from webcrawler.search.scores import Part
 from webcrawler.search.searcher import MAX_HITS, Searcher
 from webcrawler.search.snippets import Snippets
 from webcrawler.search.when import day, seen, span
@@ -17,6 +17,7 @@ __all__ = [
     "MAX_HITS",
     "SORTS",
     "Part",
+    "Question",
     "Related",
     "Results",
     "Searcher",

@@ -27,28 +27,21 @@ class Count(NamedTuple):
     filter: str  # added to the query, it leaves these
 
 
-class Facets:
-    """For one thread; what it reads of a commit serves all searches of that commit."""
+class Labels:
+    """What the pages of a commit are counted by; to read it takes 40 µs a server."""
 
-    def __init__(self) -> None:
-        self._generation: object = None
-        self._sites: tuple[list[str], Numbers] = [], np.zeros(0, np.int32)
-        self._languages = self._sites
+    def __init__(self, reading: Reading) -> None:
+        servers = sorted(nlargest(SERVERS, reading.servers, key=reading.servers.__getitem__))
+        codes = sorted(reading.languages)
+        self._sites = _labelled(reading, "server", ((server, _site(server)) for server in servers))
+        self._languages = _labelled(reading, "language", zip(codes, codes, strict=True))
 
-    def counts(
-        self, pages: Numbers, reading: Reading, changed: NDArray[np.float64]
-    ) -> dict[str, list[Count]]:
-        """Count the pages by site, by language and by when they changed.
+    def counts(self, pages: Numbers, changed: NDArray[np.float64]) -> dict[str, list[Count]]:
+        """Count pages by site, by language and by when they changed.
 
         Args:
             changed: by page number, seconds since 1970; 0 where it is not known.
         """
-        if self._generation != reading.generation:
-            servers = sorted(nlargest(SERVERS, reading.servers, key=reading.servers.__getitem__))
-            self._sites = _labelled(reading, "server", ((server, _site(server)) for server in servers))
-            codes = sorted(reading.languages)
-            self._languages = _labelled(reading, "language", zip(codes, codes, strict=True))
-            self._generation = reading.generation
         times = changed[pages[pages < len(changed)]]
         return {
             "site": _counted(pages, *self._sites, "site"),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Flat, Posted, Reading, Vector
 from webcrawler.search.positions import PAGE, keys
+from webcrawler.search.scores import Factor, Part, Scores
 from webcrawler.text.query import QueryTerm
 
 OVERLAPPED = 0.98  # a page with 東京都 is hardly about 京都
@@ -165,28 +166,20 @@ class Matches:
         return self._reading.vectors(self.pages[places].tolist())
 
 
-class Part(NamedTuple):
-    """A row of an explanation."""
-
-    what: str  # "molecular in title"
-    detail: str  # how it was computed, for people
-    contribution: float
+Ranking: TypeAlias = "Callable[[Sequence[QueryTerm], Matches], Scores]"
 
 
-class Ranking(Protocol):
-    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> NDArray[np.float64]:
-        """Return the score of each matching page; higher is better."""
+def adding(
+    first: Ranking, factors: Callable[[Sequence[QueryTerm], Matches, NDArray[np.float64]], list[Factor]]
+) -> Ranking:
+    """Rank, and add to each score what the factors are worth that follow from the scores of `first`."""
 
-    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
-        """Return where the score of the page at `place` comes from; the contributions sum up to it."""
+    def rank(terms: Sequence[QueryTerm], matches: Matches) -> Scores:
+        scores = first(terms, matches)
+        scores.add(factors(terms, matches, scores.values))
+        return scores
 
-
-class Factor(NamedTuple):
-    """Something that adds to the scores of pages."""
-
-    what: str
-    detail: str
-    worth: NDArray[np.float64]  # first axis: matching pages
+    return rank
 
 
 def weights(terms: Sequence[QueryTerm]) -> dict[str, float]:

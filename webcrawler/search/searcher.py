@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from time import monotonic
+from typing import Any, NamedTuple
 
-from webcrawler.errors import BadInput
-from webcrawler.index import Finds, follower
-from webcrawler.search.corrected import Corrected, corrected
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.index import Finds, Live, follower
 from webcrawler.search.display import PAGES, fold, hits, result_page, visible
-from webcrawler.search.engine import RELEVANCE, SORTS, Answer, Engine
-from webcrawler.search.matches import Part
+from webcrawler.search.engine import RELEVANCE, SORTS, Answer, Engine, Question
 from webcrawler.search.opened import Opened, readable
 from webcrawler.search.rankings import DEFAULT
-from webcrawler.search.related import added_terms, may_widen, related
 from webcrawler.search.results import Related, Results
+from webcrawler.search.scores import Part
 from webcrawler.search.snippets import Snippets
-from webcrawler.search.uncrawled import FEW
-from webcrawler.text import Reference
+from webcrawler.search.wording import Corrected, added_terms, corrected, may_widen, related
+from webcrawler.text import Lexicon, Reference
 from webcrawler.text.query import Nothing, Query, expanded, other_reading, parse
 
 MAX_HITS = 1000  # that can be looked through
@@ -28,6 +26,17 @@ MAX_EXPLAINED = 50  # of the hits of one answer, the first ones: it may take 25 
 DEADLINE_SECONDS = 1.0
 _READING = 0.6  # share of the deadline for reading postings; the rest is for ranking and showing hits
 _FEW = 10  # with fewer hits, the thesaurus adds words by itself
+
+Late = Callable[[], bool]  # has the deadline passed?
+
+
+class _Read(NamedTuple):
+    """A query as it was read, and what it finds."""
+
+    query: Query
+    answer: Answer
+    added: list[Related]  # by the thesaurus
+    related: list[Related]  # that might be added
 
 
 class Searcher:
@@ -54,15 +63,17 @@ class Searcher:
             job: name of a search of the web; its finds are seen, those of others are not.
             finds: of that search, which the index need not have yet.
         """
-        self._crawl_dir, self._deadline_seconds = crawl_dir, deadline_seconds
+        self._crawl_dir, self._deadline_seconds, self._reference = crawl_dir, deadline_seconds, reference
         self._opened = Opened(crawl_dir, job)
-        self._engine = Engine(crawl_dir, self._opened, reference, fresh_seconds, finds)
+        self._live = Live(crawl_dir, fresh_seconds, finds)
+        self._last: Engine | None = None
 
     @property
     @readable()
     def generation(self) -> object:
         """Changes with index, ranks and vocabulary: answers may be cached while it is the same."""
-        return self._engine.generation, self._opened.generation
+        engine = self._engine()
+        return engine and engine.reading.generation, self._opened.generation
 
     @property
     @readable()
@@ -76,73 +87,44 @@ class Searcher:
         Raises:
             Unavailable: the index or the catalog is there and cannot be read.
         """
-        _ = self._engine.generation, self._opened.catalog
+        _ = self._engine(), self._opened.catalog
+
+    def search(self, text: str, *args: Any, **wanted: Any) -> Results:
+        """Answer what a person typed; the arguments are those of `Question`, in its order or by name."""
+        return self.answer(Question(text, *args, **wanted))
 
     @readable()
-    def search(
-        self,
-        text: str,
-        limit: int = 15,
-        ranking: str = DEFAULT,
-        start: int = 0,
-        within: Sequence[str] = (),
-        add: Sequence[str] = (),
-        expand: bool = True,
-        explain: bool = False,
-        sort: str = RELEVANCE,
-        exact: bool = False,
-        facets: bool = False,
-        language: str = "",
-    ) -> Results:
-        """Answer what a person typed; any text is a query. Ties go to the older page number.
+    def answer(self, question: Question) -> Results:
+        """Answer a question. Ties go to the older page number.
 
-        Args:
-            within: earlier queries, as they were answered: only their hits count (SV, search within the
-                results of a search).
-            add: words to add to the query; they weigh less.
-            expand: let the thesaurus add words where there are few hits.
-            sort: `relevance`, or `changed`: what changed last comes first, whatever its relevance.
-            exact: answer the query as typed, even if a word is misspelled beyond doubt.
-            facets: count all matches by site, by language and by when they changed; takes 2 ms more,
-                and the first time after a commit 40 µs a server.
-            language: of the asker, ISO 639: pages that are known to be in another one come lower.
         Raises:
             BadInput: a limit, a start, a ranking or an order that cannot be.
             Unavailable: the index or the catalog is there and cannot be read.
         """
+        limit, start = question.limit, question.start
         if not 1 <= limit <= MAX_HITS or not 0 <= start < MAX_HITS:
             raise BadInput(f"hits {start + 1} to {start + limit} cannot be shown: ask for 1 to {MAX_HITS}")
-        if sort not in SORTS:
-            raise BadInput(f"no order {sort[:40]!r}: sort by {' or '.join(SORTS)}")
-        is_indexed = self._engine.generation is not None
-        typed = self._parsed(text)  # loads word frequencies, once: that is not to eat up the deadline
+        if question.sort not in SORTS:
+            raise BadInput(f"no order {question.sort[:40]!r}: sort by {' or '.join(SORTS)}")
+        engine = self._engine()
+        # loads word frequencies, once: that is not to eat up the deadline
+        typed = parse(question.text, lexicon=engine.lexicon if engine else Lexicon())
         started = monotonic()
-        if not is_indexed:
-            wider = expanded(typed, added_terms(add, self._engine.lexicon))
-            asks, note = wider.root != Nothing(), self._not_indexed()
+        if engine is None:
+            asks = expanded(typed, added_terms(question.add, Lexicon())).root != Nothing()
+            note = self._not_indexed()
             return Results(typed.text, 0, monotonic() - started, [], note=note, asks=asks, indexed=False)
-        better = self._corrected(typed, lambda: monotonic() >= started + self._deadline_seconds * _READING)
-        instead = better.text if better.certain and not exact else ""
-        ask = partial(
-            self._ask,
-            ranking=ranking,
-            within=within,
-            started=started,
-            sort=sort,
-            facets=facets,
-            language=language,
-        )
-        query, answer, near, added = self._widened(instead or text, add, expand, ask)
-        results = self._results(query, answer, started, start, limit, explain, sort)
-        offered = better.text if not instead and better.text != typed.text else ""
+        last = started + self._deadline_seconds * _READING
+        better = self._corrected(engine, typed, lambda: monotonic() >= last)
+        instead = better.text if better.certain and not question.exact else ""
+        asked = question._replace(text=instead or question.text)
+        read = self._read(engine, asked, lambda: monotonic() >= last)
+        query = read.query
         return replace(
-            results,
+            self._results(read, question, started),
             query=typed.text,
-            added=added,
-            related=near,
             corrected=instead,
-            counts=answer.counts,
-            did_you_mean=offered,
+            did_you_mean=better.text if not instead and better.text != typed.text else "",
             other_reading=other_reading(query.text, query.dashed),
         )
 
@@ -152,17 +134,11 @@ class Searcher:
 
         They are those of `search`, to the last of MAX_HITS; there is no deadline, and nothing is shown.
         """
-        if self._engine.generation is None:
+        if (engine := self._engine()) is None:
             return []
-        ask = partial(
-            self._engine.answer,
-            ranking=ranking,
-            late=lambda: False,
-            uncrawled=FEW,
-            language=language,
-        )
-        better = self._corrected(self._parsed(text), lambda: False)
-        _, answer, *_ = self._widened(better.text if better.certain else text, (), True, ask)
+        better = self._corrected(engine, parse(text, lexicon=engine.lexicon), _never)
+        asked = Question(better.text if better.certain else text, ranking=ranking, language=language)
+        answer = self._read(engine, asked, _never).answer
         kept = fold(visible(answer, self._opened, MAX_HITS), MAX_HITS)
         starts = range(0, len(kept), limit)
         return [hit.number for start in starts for hit in result_page(kept, start, limit, answer.servers)]
@@ -170,31 +146,25 @@ class Searcher:
     @readable()
     def rank(self, text: str, ranking: str = DEFAULT, limit: int = MAX_HITS) -> list[tuple[int, float]]:
         """Return page numbers and scores for evaluation; nothing is hidden, folded or added."""
-        if self._engine.generation is None:
+        if (engine := self._engine()) is None:
             return []
-        _, answer = self._read(text, (), lambda query: self._engine.answer(query, ranking, lambda: False))
+        asked = Question(text, ranking=ranking, expand=False)
+        answer = self._read(engine, asked, _never, shown=False).answer
         return list(zip(answer.pages[:limit].tolist(), answer.scores[:limit].tolist(), strict=True))
 
     @readable()
-    def explain(
-        self,
-        text: str,
-        number: int,
-        ranking: str = DEFAULT,
-        within: Sequence[str] = (),
-        add: Sequence[str] = (),
-        language: str = "",
-    ) -> list[Part]:
+    def explain(self, text: str, number: int, **wanted: Any) -> list[Part]:
         """Return the parts of one page's score; none where it does not answer the query.
 
-        Words that the thesaurus added by itself have to be given in `add`, and a query that was answered
+        The arguments are those of `Question`. Words that the thesaurus added by itself have to be given in
+        `add`, and a query that was answered
         instead as `text`. Raises as `search` does.
         """
-        if self._engine.generation is None:
+        if (engine := self._engine()) is None:
             return []
-        started = monotonic()
-        ask = partial(self._ask, ranking=ranking, within=within, started=started, language=language)
-        _, answer = self._read(text, add, ask)
+        asked = Question(text, expand=False, **wanted)
+        last = monotonic() + self._deadline_seconds * _READING
+        answer = self._read(engine, asked, lambda: monotonic() >= last).answer
         return answer.explain(number) if number in answer.pages else []
 
     def suggest(self, text: str, limit: int = 8) -> list[str]:
@@ -202,75 +172,76 @@ class Searcher:
         vocabulary = self._opened.vocabulary
         return vocabulary.completions(text, limit) if vocabulary else []
 
+    def _engine(self) -> Engine | None:
+        """Return what answers by the newest commit that can be read; None where nothing is indexed.
+
+        Raises:
+            Unavailable: there is an index, and no commit of it can be read, or it is of another catalog.
+        """
+        reading, catalog = self._live.reading(), self._opened.catalog
+        if reading is None:
+            return None
+        if catalog is not None and catalog.identity != self._live.catalog:
+            # page numbers of one catalog are other pages in another
+            raise Unavailable("the index is of another catalog: `scrapy reindex` builds it anew")
+        if self._last is None or self._last.reading is not reading:
+            self._last = Engine(reading, self._opened, self._reference)
+        return self._last
+
     def _not_indexed(self) -> str:
         if self._opened.catalog and (behind := follower.lag(self._crawl_dir)):
             return f"the index is still being made, {behind:,} changes to go: `scrapy report` waits for it"
         return f"nothing is indexed in {self._crawl_dir} yet: `scrapy crawl index` fills it"
 
-    def _widened(
-        self, text: str, add: Sequence[str], expand: bool, ask: Callable[[Query], Answer]
-    ) -> tuple[Query, Answer, list[Related], list[Related]]:
-        """Return the query and its answer; for want of hits, related words, and those that were added."""
-        query, answer = self._read(text, add, ask)
+    def _corrected(self, engine: Engine, typed: Query, late: Late) -> Corrected:
+        def found(text: str) -> int:
+            return engine.together(parse(text, lexicon=engine.lexicon), late)
+
+        return corrected(typed, self._opened.vocabulary, found)
+
+    def _read(self, engine: Engine, question: Question, late: Late, shown: bool = True) -> _Read:
+        """Return the query and its answer, for want of hits with words of the thesaurus.
+
+        All in capitals and without a hit, its operators are words.
+        """
+        add = added_terms(question.add, engine.lexicon)
+        query = expanded(parse(question.text, lexicon=engine.lexicon), add)
+        answer = engine.answer(query, question, late, shown)
+        if not (answer.total or answer.partial) and query.text.isupper() and query.root != Nothing():
+            words = expanded(parse(question.text, True, engine.lexicon), add)
+            again = engine.answer(words, question, late, shown) if words.root != query.root else answer
+            if again.total:
+                query, answer = words, again
+        if answer.total >= _FEW:
+            return _Read(query, answer, [], [])
         near = related(query, self._opened.vocabulary)
-        if expand and near and answer.total < _FEW and not answer.partial and may_widen(query.root):
-            wider = expanded(query, added_terms([word.spelled for word in near], self._engine.lexicon))
-            found = ask(wider)
+        if question.expand and near and not answer.partial and may_widen(query.root):
+            wider = expanded(query, added_terms([word.spelled for word in near], engine.lexicon))
+            found = engine.answer(wider, question, late, shown)
             if not found.partial:
-                return wider, found, [], near
-        return query, answer, near if answer.total < _FEW else [], []
+                return _Read(wider, found, near, [])
+        return _Read(query, answer, [], near)
 
-    def _read(self, text: str, add: Sequence[str], ask: Callable[[Query], Answer]) -> tuple[Query, Answer]:
-        """Return the query and its answer; all in capitals and without a hit, its operators are words."""
-        query = expanded(self._parsed(text), added_terms(add, self._engine.lexicon))
-        answer = ask(query)
-        if answer.total or answer.partial or not query.text.isupper() or query.root == Nothing():
-            return query, answer
-        words = expanded(self._parsed(text, capitals_are_words=True), added_terms(add, self._engine.lexicon))
-        again = ask(words) if words.root != query.root else answer
-        return (words, again) if again.total else (query, answer)
-
-    def _parsed(self, text: str, capitals_are_words: bool = False) -> Query:
-        return parse(text, capitals_are_words, self._engine.lexicon)
-
-    def _ask(
-        self,
-        query: Query,
-        ranking: str,
-        within: Sequence[str],
-        started: float,
-        sort: str = RELEVANCE,
-        facets: bool = False,
-        language: str = "",
-    ) -> Answer:
-        last = started + self._deadline_seconds * _READING
-        parsed = [self._parsed(other) for other in within]
-        return self._engine.answer(
-            query, ranking, lambda: monotonic() >= last, parsed, sort, FEW, facets, language
-        )
-
-    def _corrected(self, typed: Query, late: Callable[[], bool]) -> Corrected:
-        together = partial(self._engine.together, late=late)
-        return corrected(typed, self._opened.vocabulary, lambda other: together(self._parsed(other)))
-
-    def _results(
-        self, query: Query, answer: Answer, started: float, start: int, limit: int, explain: bool, sort: str
-    ) -> Results:
+    def _results(self, read: _Read, question: Question, started: float) -> Results:
+        query, answer, added, near = read
+        start, limit = question.start, question.limit
         # As many as have to be arranged for this result page, and one more to know whether there are more.
         needed = (start // (PAGES * limit) + 1) * PAGES * limit + 1
         kept = fold(visible(answer, self._opened, min(needed, MAX_HITS)), needed)
         typed = [one.term for one in query.terms if not one.added]
         every = [one.term for one in (*query.terms, *answer.terms)]
         snippets = Snippets(typed, every, query.lexicon.languages)
-        in_order = sort != RELEVANCE
-        shown = kept[start : start + limit] if in_order else result_page(kept, start, limit, answer.servers)
+        shown = kept[start : start + limit]
+        if question.sort == RELEVANCE:
+            shown = result_page(kept, start, limit, answer.servers)
         found = hits(shown, max((one.score for one in kept), default=0.0), snippets, self._opened, answer)
+        explained = found[:MAX_EXPLAINED] if question.explain else []
         return Results(
             query.text,
             answer.total if kept or start else 0,  # none of the few may be shown
             monotonic() - started,
             found,
-            [answer.explain(hit.number) for hit in found[:MAX_EXPLAINED]] if explain else [],
+            [answer.explain(hit.number) for hit in explained],
             snippets,
             "; ".join(self._notes(query, answer)),
             start,
@@ -278,6 +249,9 @@ class Searcher:
             partial=answer.partial,
             at_least=answer.short,
             asks=query.root != Nothing(),
+            added=added,
+            related=near,
+            counts=answer.counts,
         )
 
     def _notes(self, query: Query, answer: Answer) -> Iterator[str]:
@@ -290,3 +264,7 @@ class Searcher:
             yield f"no page has {', '.join(answer.missing[:5])}"
         if answer.partial:
             yield f"stopped after {self._deadline_seconds:g} s: there may be more"
+
+
+def _never() -> bool:
+    return False

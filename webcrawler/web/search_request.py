@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from webcrawler.errors import BadInput
-from webcrawler.search import MAX_HITS, SORTS
+from webcrawler.search import MAX_HITS, SORTS, Question
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.web.parameters import Parameters
 from webcrawler.web.readable import without_controls
@@ -42,6 +42,10 @@ class SearchRequest:
     @property
     def start(self) -> int:
         return (self.page - 1) * self.limit
+
+    @property
+    def question(self) -> Question:
+        return Question(self.q, **{name: getattr(self, name) for name in Question._fields[1:]})
 
     def url(self, path: str = "/search", **changes: Any) -> str:
         """The address of this search, or of one that differs from it; another search begins at page 1."""

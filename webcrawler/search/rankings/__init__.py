@@ -13,10 +13,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from webcrawler.errors import BadInput
-from webcrawler.search.matches import Ranking
+from webcrawler.search.matches import Ranking, adding
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.factored import Factored
-from webcrawler.search.rankings.hitlists import HitLists
+from webcrawler.search.rankings.hitlists import by_hits
 from webcrawler.search.rankings.nearness import nearness
 from webcrawler.search.rankings.peculiarity import Peculiarity
 from webcrawler.search.rankings.pseudo_relevance import with_feedback
@@ -32,10 +31,10 @@ class Row(NamedTuple):
 
 RANKINGS = {
     "bm25f": Row(
-        lambda reference: Factored(with_feedback(BM25F()), nearness),
+        lambda reference: adding(with_feedback(BM25F()), nearness),
         "words, how near they are, what links say and importance",
     ),
-    "hitlists": Row(lambda reference: HitLists(), "how large words stand, and how near each other"),
+    "hitlists": Row(lambda reference: by_hits, "how large words stand, and how near each other"),
     "peculiarity": Row(
         lambda reference: Peculiarity(reference().frequency), "words that are rare in the language"
     ),

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from webcrawler.search.matches import Matches, Part, idf, spellings, telling, weights
+from webcrawler.search.matches import Matches, idf, spellings, telling, weights
+from webcrawler.search.scores import Floats, Part, Scores
 from webcrawler.text.query import QueryTerm
-
-Floats = NDArray[np.float64]
 
 K1 = 2.0  # saturation (k1): with so many occurrences, a text of mean length has half of the maximum
 K3 = 8.0  # saturation (k3) of a word that is repeated in the query
@@ -78,15 +77,15 @@ class BM25F:
     names: Mapping[str, Name] = field(default_factory=lambda: NAMES)
     importance: float = IMPORTANCE
 
-    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
+    def __call__(self, terms: Sequence[QueryTerm], matches: Matches) -> Scores:
         words = self.query_weights(terms)
         scores = self.relevance(words, matches) + matches.importance(self._most(words, matches))
         for name in self.names:
             for added in self._named(name, words, matches).values():
                 scores += added
-        return scores
+        return Scores(scores, partial(self._explain, terms, matches))
 
-    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
+    def _explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
         """Return a row for each word in each field: its score, shared out by the fields' shares of x."""
         spelled, rows, words = spellings(terms), [], self.query_weights(terms)
         page = matches.only(place)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.search.matches import Factor, Matches, Part, spellings, typed, weights
+from webcrawler.search.matches import Matches, spellings, typed, weights
 from webcrawler.search.positions import BINS, Integers, Occurrences, nearest
+from webcrawler.search.scores import Factor, Floats, Part, Scores
 from webcrawler.text.query import QueryTerm
 
 MAX_RANKED = 40_000  # GO: "once a certain number (currently 40000) of matching documents are found"
@@ -58,11 +60,10 @@ IMPORTANCE = 12.0  # most that PageRank adds: about as much as the best title
 WEIGHTS = np.array([kind.weight for kind in KINDS])
 PAIR_WEIGHTS = np.outer(WEIGHTS, NEARNESS)  # GO: "every type and proximity pair has a type-prox-weight"
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
-class HitLists:
+def by_hits(terms: Sequence[QueryTerm], matches: Matches) -> Scores:
     """Rank as GO does: by the dot product of count-weights and type-weights, the same of pairs, and PageRank.
 
     Each factor is bounded so that none dominates. Not as in GO: words count by their rarity, since some pages
@@ -72,28 +73,25 @@ class HitLists:
 
     Weakness: the length of a text does not count.
     """
+    importance = matches.importance(IMPORTANCE)
+    scores = importance.copy()
+    for factor in _factors(terms, matches, importance):
+        scores += factor.worth.sum(axis=1)
+    bonus = _all_words(terms, matches, scores)
+    factors = cache(lambda: list(_factors(terms, matches, importance)))  # kept where hits are explained
 
-    def __init__(self) -> None:
-        self._last: tuple[object, object, list[Factor]] | None = None  # explained last: often for many hits
-
-    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
-        alone = matches.importance(IMPORTANCE)
-        for factor in _factors(terms, matches, alone):
-            alone += factor.worth.sum(axis=1)
-        return alone + _all_words(terms, matches, alone)
-
-    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
-        scores = matches.importance(IMPORTANCE)
-        rows = []
-        if self._last is None or self._last[0] is not terms or self._last[1] is not matches:
-            self._last = terms, matches, list(_factors(terms, matches, scores))
-        for what, detail, worth in self._last[2]:
-            scores += worth.sum(axis=1)
-            for kind in np.flatnonzero(worth[place]):
-                rows.append(Part(f"{what} in {KINDS[kind].label}", detail, float(worth[place, kind])))
-        if bonus := float(_all_words(terms, matches, scores)[place]):
-            rows.append(Part("all words of the query", "ranks above pages missing a word", bonus))
+    def explain(place: int) -> list[Part]:
+        rows = [
+            Part(f"{what} in {KINDS[kind].label}", str(detail), float(worth[place, kind]))
+            for what, detail, worth in factors()
+            for kind in np.flatnonzero(worth[place])
+        ]
+        if bonus[place]:
+            detail = "ranks above pages missing a word"
+            rows.append(Part("all words of the query", detail, float(bonus[place])))
         return [*rows, matches.importance_part(IMPORTANCE, place)]
+
+    return Scores(scores + bonus, explain)
 
 
 def count_weight(counts: Floats) -> Floats:

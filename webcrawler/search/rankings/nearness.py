@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Flat
-from webcrawler.search.matches import Factor, Matches, telling, typed
+from webcrawler.search.matches import Matches, telling, typed
 from webcrawler.search.positions import PAGE, following
+from webcrawler.search.scores import Factor, Floats
 from webcrawler.text.query import QueryTerm
 
 # From the questions about docweb: explanation/ranking.md has the figures.
@@ -20,7 +21,6 @@ POWER = 3.0  # of the share of the query that stands together: two words of thre
 FIELDS = ("body", "title", "cited", "words", "part")
 LEAST_HEADING = 2  # size in a hit from which on a word is part of a heading
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 # Of a word in a field: row of the page times PAGE, plus position, ascending; and size.
 _Hits = tuple[NDArray[np.int64], NDArray[np.int8]]

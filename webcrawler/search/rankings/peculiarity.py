@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from webcrawler.search.matches import Matches, Part, spellings, weights
+from webcrawler.search.matches import Matches, spellings, weights
+from webcrawler.search.scores import Floats, Part, Scores
 from webcrawler.text.query import QueryTerm
 
 FIELDS = ("title", "body")  # the text of a document (WC); the body holds the headings
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -30,14 +29,14 @@ class Peculiarity:
 
     reference: Callable[[str], float]  # stem -> frequency in the reference domain
 
-    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
+    def __call__(self, terms: Sequence[QueryTerm], matches: Matches) -> Scores:
         scores = np.zeros(len(matches.pages))
         length = sum(weights(terms).values())
         for word, query_weight in self._query_weights(terms).items():
             scores += self._document_weights(word, matches) * (query_weight / length)
-        return scores
+        return Scores(scores, partial(self._explain, terms, matches))
 
-    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
+    def _explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
         spelled, length, parts = spellings(terms), sum(weights(terms).values()), []
         for word, query_weight in self._query_weights(terms).items():
             found = float(self._document_weights(word, matches)[place])

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from webcrawler.search.matches import Factor, Matches, telling, typed
+from webcrawler.search.matches import Matches, Ranking, adding, telling, typed
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.factored import Factored
+from webcrawler.search.scores import Factor, Floats
 from webcrawler.text.query import QueryTerm
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 _HALF = 2.0  # occurrences in a text of mean length that weigh half of what endlessly many would: k1 of bm25f
@@ -82,7 +81,7 @@ NEIGHBOURS = 10  # for each page: those like it
 VOUCHED = 0.5  # the weight of the neighbours' scores beside the page's own
 
 
-def with_feedback(first: BM25F) -> Factored:
+def with_feedback(first: BM25F) -> Ranking:
     """Rank; add the words peculiar to the top pages to the query; raise top pages that resemble others.
 
     Finds no further pages, and reads no posting list but those of the query: the pages' vectors are in the
@@ -94,7 +93,7 @@ def with_feedback(first: BM25F) -> Factored:
     scores of neighbours.
     Weakness: where the best pages are wrong, it makes them more so.
     """
-    return Factored(first, partial(_feedback, first))
+    return adding(first, partial(_feedback, first))
 
 
 def _feedback(first: BM25F, terms: Sequence[QueryTerm], matches: Matches, scores: Floats) -> list[Factor]:

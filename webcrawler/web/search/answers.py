@@ -96,8 +96,13 @@ class Answers:
         text = results.corrected or wanted.q
         parts = await self.ask(
             lambda searcher: searcher.explain(
-                text, number, wanted.ranking, wanted.within, words, wanted.language
-            )
+                text,
+                number,
+                ranking=wanted.ranking,
+                within=wanted.within,
+                add=words,
+                language=wanted.language,
+            ),
         )
         return Explained(hit, parts)
 
@@ -137,20 +142,7 @@ class Answers:
                 self._recent.move_to_end(key)
                 self._metrics.answers_cached.inc()
                 return known
-        results = searcher.search(
-            wanted.q,
-            limit=wanted.limit,
-            ranking=wanted.ranking,
-            sort=wanted.sort,
-            start=wanted.start,
-            within=wanted.within,
-            add=wanted.add,
-            expand=wanted.expand,
-            explain=wanted.explain,
-            exact=wanted.exact,
-            facets=wanted.facets,
-            language=wanted.language,
-        )
+        results = searcher.answer(wanted.question)
         if not results.indexed:  # the note of the searcher names the folder
             results = replace(results, note=NOTHING)
         if results.partial:  # the next try may give more

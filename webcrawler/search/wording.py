@@ -1,6 +1,7 @@
-"""A query in better spellings: is what was meant beyond doubt, so that it is answered at once?
+"""Other words for a query: better spellings, and words that go with its own.
 
-Evidence is the collection itself: a correction is good where pages have it together with the other words.
+What is better is told by the collection itself: a correction is good where pages have it together with the
+other words, and words go together by the thesaurus of the crawl's vocabulary.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
+from webcrawler.search.results import Related
 from webcrawler.search.vocabulary import Correction, Vocabulary
-from webcrawler.text.query import Query
+from webcrawler.text import Lexicon, parts
+from webcrawler.text.query import AllOf, AnyOf, Changed, Is, Lang, Node, Not, Query, QueryTerm, Site, Word
 
 MAX_CORRECTED = 3  # words of a query; of more, it is not known what language they are
 RARER = 100  # how many times as many pages a correction has to find as a word that some page has
@@ -19,6 +22,11 @@ CLEARER = 10.0  # how many times as likely as the next one
 EDITS_COST = 7.5  # one edit, at the first letter too; more in long words only
 LONG, SHORT = 8, 6  # characters
 OFTEN = 10  # pages that have the correction of a short word: many names are near to a short one
+WEIGHT = 0.3  # of an added word; a word that was typed has 1
+_EACH = 3  # related words for a word of the query
+_SHOWN = 8
+_ALL = 20
+_CHARACTERS = 200  # of a text of words to add
 
 
 class Corrected(NamedTuple):
@@ -75,3 +83,36 @@ def _replaced(text: str, chosen: Mapping[str, str]) -> str:
 def _places(word: str) -> re.Pattern[str]:
     """Where a word stands by itself: not in a name in code, a URL or a field, not excluded."""
     return re.compile(rf"(?<![\w.:/-]){re.escape(word)}(?![\w:/]|[.]\w)", re.IGNORECASE)
+
+
+def added_terms(texts: Sequence[str], lexicon: Lexicon) -> list[QueryTerm]:
+    """Return the terms of words to add to a query, of the first 20 words; function words add nothing."""
+    found = [one for text in texts for one in lexicon.read(text[:_CHARACTERS])][:_ALL]
+    return [QueryTerm(term, word, WEIGHT, added=True) for term, word in found if lexicon.telling(word)]
+
+
+def may_widen(node: Node) -> bool:
+    """Tell whether words may be added to this query: not to one that says exactly what it wants."""
+    match node:
+        case AllOf(nodes) | AnyOf(nodes):
+            return all(map(may_widen, nodes))
+        case Word(_, field):
+            return not field
+        case _:
+            return isinstance(node, Site | Changed | Lang | Is | Not)
+
+
+def related(query: Query, vocabulary: Vocabulary | None) -> list[Related]:
+    """Return words that the crawl uses as it uses those of the query, strongest first (WC, "expansion")."""
+    if vocabulary is None:
+        return []
+    known = {bare for one in query.terms for _, bare in parts(one.term)}
+    typed = {one.term.partition("|")[0]: one.spelled for one in query.terms if not one.added}
+    found = {
+        stem: (strength, spelled, word)
+        for term, word in typed.items()
+        for stem, spelled, strength in vocabulary.related(term, _EACH)
+        if stem not in known
+    }
+    best = sorted(found.values(), key=lambda one: -one[0])[:_SHOWN]
+    return [Related(spelled, word, WEIGHT) for _, spelled, word in best]
