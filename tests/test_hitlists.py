@@ -167,20 +167,6 @@ def test_a_factor_at_its_utmost_is_less_than_a_third_of_what_a_page_can_reach() 
     assert max(TAPER * max(kind.weight for kind in KINDS), IMPORTANCE) < reach / 3
 
 
-def test_beyond_the_most_that_are_ranked_title_and_anchor_hits_then_importance_decide(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """GO: 40,000 matches, from the short barrels first."""
-    monkeypatch.setattr(hitlists, "MAX_RANKED", 2)
-    documents = {0: {"body": "wing wing"}, 1: {"title": "wing"}, 2: {"body": "wing"}}
-
-    found = scores_of(by_hits, asked("wing"), matches(documents, {2: 9.0}))
-
-    assert found[0] == pytest.approx(IMPORTANCE / 4)
-    assert found[1] > IMPORTANCE / 4
-    assert found[2] > 9 / 12 * IMPORTANCE
-
-
 _pages = st.lists(
     st.fixed_dictionaries(
         {

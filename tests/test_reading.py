@@ -21,11 +21,18 @@ from webcrawler.errors import Unavailable
 from webcrawler.index import Live, Reading
 from webcrawler.index.whoosh import Anchored, Indexable, codec, files
 from webcrawler.index.whoosh.engine import WhooshEngine
-from webcrawler.index.whoosh.hit_encoding import HitList, PlainHit, encode, field, hit_lists
+from webcrawler.index.whoosh.hit_encoding import (
+    HitList,
+    PlainHit,
+    decode_vector,
+    encode,
+    encode_vector,
+    field,
+    hit_lists,
+    vector,
+)
 from webcrawler.index.whoosh.segment_reader import Cache, Posted
 from webcrawler.index.whoosh.values import Values, packed, unpacked
-from webcrawler.index.whoosh.vectors import decode, vector
-from webcrawler.index.whoosh.vectors import encode as encode_vector
 from webcrawler.records import Document
 from webcrawler.text.analysis import terms
 
@@ -279,7 +286,6 @@ def test_a_commit_of_either_index_is_a_new_reading(tmp_path: Path) -> None:
 def test_who_reads_through_all_commits_finds_what_a_newcomer_finds(
     commits: list[dict[int, str | None]],
 ) -> None:
-    """Segments, and what was read of them, are taken over from one reading to the next."""
     with TemporaryDirectory() as temporary:
         folder, live = Path(temporary), Live(Path(temporary))
         for commit in commits:
@@ -407,4 +413,4 @@ def test_a_vector_is_of_the_beginning_of_title_and_main_content() -> None:
 )
 def test_vectors_survive_their_encoding(made: dict[str, int]) -> None:
     """Counts up to 255."""
-    assert decode(encode_vector(made)) == {term: min(count, 255) for term, count in made.items()}
+    assert decode_vector(encode_vector(made)) == {term: min(count, 255) for term, count in made.items()}

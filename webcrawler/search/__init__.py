@@ -7,11 +7,10 @@
 
 from webcrawler.search.display import cut_title
 from webcrawler.search.engine import SORTS, Question
-from webcrawler.search.results import Related, Results, as_dict
+from webcrawler.search.results import Related, Results, as_dict, day, seen, span
 from webcrawler.search.scores import Part
 from webcrawler.search.searcher import MAX_HITS, Searcher
 from webcrawler.search.snippets import Snippets
-from webcrawler.search.when import day, seen, span
 
 __all__ = [
     "MAX_HITS",

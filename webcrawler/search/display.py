@@ -1,17 +1,21 @@
-"""From page numbers to hits: near-duplicates are folded, servers share a result page, words are shown."""
+"""From page numbers to hits: near-duplicates are folded, servers share a result page, words are shown.
+
+Of a page its sections that answer are shown, and an extract of its main content.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
+from urllib.parse import quote
 
 from webcrawler.archive.catalog import Known
-from webcrawler.records import Hit
+from webcrawler.records import Hit, HitSection, Text
 from webcrawler.search.engine import Answer
-from webcrawler.search.extracts import Extract, Extracts
-from webcrawler.search.opened import Opened
+from webcrawler.search.opened import BEGINNING_BYTES, Opened
 from webcrawler.search.snippets import Snippets
+from webcrawler.text import content
 
 PER_SERVER = 2  # hits of a server on a result page that keep the place of their relevance, at least
 FEW_SERVERS = 100  # with documents: in a collection of so many or fewer, no hit is put off
@@ -19,6 +23,8 @@ CROWDED = 0.7  # by which the relevance of its further hits is multiplied when o
 PAGES = 10  # result pages that are arranged together: no hit is put off by more than nine pages
 TITLE_CHARACTERS = 200  # of a title that are shown; all of it is searched
 _ANCHORS = 20  # of a page without a title that are looked at
+_LEAST = 300  # characters of a section that are looked at, if need be of the next ones
+_IN_FRAGMENTS = "!$&'()*+,;=:@/?"  # RFC 3986, 3.5; letters, digits and "-._~" are never quoted
 
 
 class Ranked(NamedTuple):
@@ -111,9 +117,9 @@ def hits(
         title = text.title or text.headings.strip().partition("\n")[0] if text else ""
         anchors = [] if title.strip() else catalog.anchors.most_frequent(page.number, _ANCHORS)
         url = urls[page.number]
-        extract = Extract(" · ".join(anchors)[:400], ())
+        snippet, best = " · ".join(anchors)[:400], tuple[HitSection, ...]()
         if text:
-            extract = extracts.of(page.number, url, page.server, text, sections.get(page.number, ()))
+            snippet, best = extracts.of(page.number, url, page.server, text, sections.get(page.number, ()))
         relevance = round(1000 * page.score / highest) if highest > 0 else 0
         found.append(
             Hit(
@@ -122,18 +128,72 @@ def hits(
                 relevance=max(0, min(1000, relevance)),
                 server=page.server,
                 fetched=document.fetched if document else 0.0,
-                snippet=extract.snippet,
+                snippet=snippet,
                 number=page.number,
                 near_duplicates=page.folded,
                 from_server=page.from_server,
                 cached=bool(document and document.place),
                 language=text.language if text else "",
-                sections=extract.sections,
-                href=extract.sections[0].url if extract.sections else url,
+                sections=best,
+                href=best[0].url if best else url,
                 **_checked(known.get(page.number)),
             )
         )
     return found
+
+
+class Extracts:
+    """What is shown of texts, for one query."""
+
+    def __init__(self, snippets: Snippets, opened: Opened) -> None:
+        self._snippets, self._opened = snippets, opened
+
+    def of(
+        self, number: int, url: str, server: str, beginning: Text, best: Sequence[int]
+    ) -> tuple[str, tuple[HitSection, ...]]:
+        """Return the snippet of a page, and its sections that answer.
+
+        Args:
+            beginning: of its text, as `Opened.beginnings` gives it; the rest is read where it must be.
+            best: the places of the sections that answer, best first.
+        """
+        main = self._main(server, beginning)
+        if any(place >= len(main.sections) for place in best):
+            best = ()  # the index is of another fetch than the text
+        if any(main.sections[place].start + _LEAST > len(main.body) for place in best):
+            main = self._whole(number, server, beginning)
+        found = tuple(self._section(url, main, place) for place in best)
+        return found[0].snippet if found else self._extract(number, server, main), found
+
+    def _section(self, url: str, main: Text, place: int) -> HitSection:
+        start, fragment, heading = main.sections[place]
+        ends = (one.start for one in main.sections[place + 1 :] if one.start >= start + _LEAST)
+        text = main.body[start : next(ends, len(main.body))]
+        first, _, rest = text.lstrip().partition("\n")
+        if first.startswith(heading[:40]) and rest.strip():
+            text = rest  # the heading is shown anyway
+        address = f"{url}#{quote(fragment, safe=_IN_FRAGMENTS)}"
+        return HitSection(" ".join(heading.split()), address, self._snippets.cut(text))
+
+    def _extract(self, number: int, server: str, main: Text) -> str:
+        """Cut from the text, else from the description, else from the beginning of the text."""
+        cut = self._snippets.cut(main.body)
+        if self._snippets.holds(cut):
+            return cut
+        if main.description and self._snippets.holds(main.description):
+            return self._snippets.cut(main.description)
+        if len(main.body) * 4 >= BEGINNING_BYTES // 2:  # that may not be all of it
+            whole = self._snippets.cut(self._whole(number, server, main).body)
+            if self._snippets.holds(whole):
+                return whole
+        return self._snippets.cut(main.description) if main.description.strip() else cut
+
+    def _main(self, server: str, text: Text) -> Text:
+        return content.split(text._replace(emphasis=()), self._opened.repeated(server))[0]
+
+    def _whole(self, number: int, server: str, beginning: Text) -> Text:
+        texts = self._opened.catalog.texts([number]) if self._opened.catalog else {}
+        return self._main(server, texts.get(number, beginning))
 
 
 def cut_title(title: str) -> str:

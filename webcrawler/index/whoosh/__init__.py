@@ -9,13 +9,12 @@ from webcrawler.index.whoosh.codec import BulkCodec
 from webcrawler.index.whoosh.engine import WhooshEngine
 from webcrawler.index.whoosh.files import MappedSegment
 from webcrawler.index.whoosh.folder import applied_seq, discard, indexed_documents, is_outdated
-from webcrawler.index.whoosh.hit_encoding import ANCHOR_POSITIONS, HitList
+from webcrawler.index.whoosh.hit_encoding import ANCHOR_POSITIONS, HitList, Vector
 from webcrawler.index.whoosh.live import Finds, Live, followed
 from webcrawler.index.whoosh.reader import Reading
 from webcrawler.index.whoosh.schema import Anchored, Hits, Indexable, Number
 from webcrawler.index.whoosh.segment_reader import Posted
 from webcrawler.index.whoosh.values import Flat, Values
-from webcrawler.index.whoosh.vectors import Vector
 
 __all__ = [
     "ANCHOR_POSITIONS",

@@ -109,11 +109,11 @@ class BulkFieldWriter(W3FieldWriter):  # type: ignore[misc]
             self._add_term(term, postings, lengths[field])
 
     def _add_term(self, term: bytes, postings: Postings, lengths: bytes) -> None:
-        documents, counts, values, _ = postings
+        documents, counts, _, values = postings
         found = bytes(map(lengths.__getitem__, documents))
         single = len(documents) == 1
         if single:
-            where = dumps(((documents[0],), (counts[0],), (values,)), _PROTOCOL)
+            where = dumps(((documents[0],), (counts[0],), (values or None,)), _PROTOCOL)
         else:
             offset = self._postfile.tell()
             for part in _block_parts(postings, found):
@@ -130,12 +130,13 @@ def _block_parts(postings: Postings, lengths: bytes) -> Iterator[bytes]:
     """Yield a header, and of each block its size, what lets a reader skip it, and its postings."""
     yield WHOOSH3_HEADER_MAGIC
     for first, block in zip(count(0, _BLOCK_POSTINGS), postings.blocks(_BLOCK_POSTINGS), strict=False):
-        documents, counts, joined, wide = block
+        documents, counts, sizes, joined = block
         end = first + len(documents)
         some = None if counts.count(1) == len(counts) else packed(counts)
-        values: Values | tuple[bytes, ...] | None = Values(some, wide, joined) if joined else None
-        if values is not None and len(documents) < _FEW_POSTINGS:
-            values = tuple(values)
+        values: Values | tuple[bytes, ...] | None = None
+        if joined:
+            values = Values(None if sizes.count(2) == len(sizes) else packed(sizes), joined)
+            values = tuple(values) if len(documents) < _FEW_POSTINGS else values
         deltas = packed((documents[0], *map(sub, documents[1:], documents)))
         data = dumps((deltas, some, values), _PROTOCOL)
         shortest, longest = min(lengths[first:end]), max(lengths[first:end])
@@ -185,19 +186,17 @@ class BulkTermsReader(W3TermsReader):  # type: ignore[misc]
     def _postings(self, info: bytes) -> Postings:
         if info[0]:
             documents, counts, values = loads(info[_INFO_BYTES:])
-            return Postings.of(list(documents), list(counts), [values[0] or b""])
-        found = Postings([], [], b"", [])
-        joined: list[bytes] = []
+            value = values[0] or b""
+            return Postings(list(documents), list(counts), [len(value)], value)
+        found, joined = Postings([], [], [], b""), list[bytes]()
         for deltas, counts, values in self._blocks(info):
-            base = len(found.documents)
             found.documents.extend(accumulate(deltas))
             found.counts.extend(counts or (1,) * len(deltas))
             if isinstance(values, tuple):
                 values = Values.of(values)
-            if values is not None:
-                found.wide.extend(base + place for place in values.wide)
-                joined.append(values.joined)
-        return found._replace(values=b"".join(joined) or None)
+            found.lengths.extend([0] * len(deltas) if values is None else values.lengths.tolist())
+            joined.append(values.joined if values else b"")
+        return found._replace(values=b"".join(joined))
 
     def _blocks(self, info: bytes) -> Iterator[Block]:
         file = BytesIO(self._postfile.get(*_EXTENT.unpack_from(info, _INFO_BYTES)))

@@ -11,7 +11,6 @@ import numpy as np
 from whoosh.index import TOC, EmptyIndexError, FileIndex
 from whoosh.reading import IndexReader, MultiReader
 
-from webcrawler import clock
 from webcrawler.errors import Unavailable
 from webcrawler.index.whoosh.engine import WhooshEngine, stored
 from webcrawler.index.whoosh.files import SafeStorage
@@ -23,8 +22,6 @@ from webcrawler.index.whoosh.folder import (
 )
 from webcrawler.index.whoosh.reader import Reading
 from webcrawler.index.whoosh.schema import VERSION, Indexable
-
-_SETTLED_SECONDS = 1.0  # no clock of a file system is coarser
 
 
 class Live:
@@ -74,7 +71,7 @@ class Live:
         own = self._finds.shows if self._finds else None
         generation = self._index.shows, self._anchors.shows if anchors else None, own
         if self._reading is None or self._reading.generation != generation:
-            self._reading = Reading(index, anchors, generation, self._reading)
+            self._reading = Reading(index, anchors, generation)
         return self._reading
 
 
@@ -138,7 +135,6 @@ class _LiveIndex:
         self._reader: IndexReader | None = None
         self.shows: object = None  # the commit that the reader shows
         self.catalog = ""  # the identity of the one it follows
-        self._seen: tuple[int, int] | None = None  # inode and time of the folder when it was last read
 
     def reader(self) -> IndexReader | None:
         """Return the newest commit that can be read; None where nothing is indexed.
@@ -161,12 +157,6 @@ class _LiveIndex:
     def _refresh(self) -> None:
         if not self._folder.is_dir():
             raise EmptyIndexError(str(self._folder))
-        state = self._folder.stat()
-        is_settled = clock.age(state) > _SETTLED_SECONDS  # else a second commit may have the same time
-        seen = state.st_ino, state.st_mtime_ns
-        if self._reader is not None and seen == self._seen:
-            return  # a commit would have changed the folder
-        self._seen = None
         toc, storage = read_toc(self._folder), SafeStorage(str(self._folder))
         if toc.schema.version != VERSION:
             raise Unavailable(
@@ -178,8 +168,6 @@ class _LiveIndex:
             check_segments(toc, self._folder)
             self._reader = FileIndex._reader(storage, toc.schema, toc.segments, toc.generation)
             self.shows, self.catalog = newest, toc.schema.catalog
-        if is_settled:
-            self._seen = seen
 
     def _unavailable(self, fault: str) -> Unavailable:
         return Unavailable(f"cannot read the index {self._folder} ({fault}): `scrapy reindex` builds it anew")

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from whoosh.reading import IndexReader
 
-from webcrawler.index.whoosh.columns import Columns
+from webcrawler.index.whoosh.hit_encoding import Vector, decode_vector
 from webcrawler.index.whoosh.segment_reader import (
     Cache,
-    Key,
     Posted,
     Segment,
     joint,
@@ -24,10 +23,9 @@ from webcrawler.index.whoosh.segment_reader import (
     segments,
 )
 from webcrawler.index.whoosh.values import Values
-from webcrawler.index.whoosh.vectors import Vector
 from webcrawler.text import parts
 
-CACHE_BYTES = 32 << 20  # of lists of segments, and as much of whole lists
+CACHE_BYTES = 64 << 20  # of posting lists
 ANCHORS = ("anchor", "cited")  # the fields of the anchors index that have words
 SERVER, LANGUAGE = "server", "language"
 ENGLISH_FIELDS = (
@@ -48,40 +46,26 @@ class Reading:
         index: IndexReader,
         anchors: IndexReader | None,
         generation: object,
-        before: Reading | None = None,
     ) -> None:
-        """Does not close the two; takes over what the reading `before` has of the same segments."""
+        """Does not close the two."""
         self.generation = generation
-        known: dict[Key, Segment] = before._segments if before else {}
-        self._read: Cache = before._read if before else Cache(CACHE_BYTES)
-        ours = segments(index, known, self._read)
-        theirs = segments(anchors, known, self._read) if anchors else {}
-        self._segments: dict[Key, Segment] = ours | theirs
-        self._read.keep(self._segments)
-        self._index, self._anchors = list(ours.values()), list(theirs.values())
+        self._index, self._anchors = segments(index), segments(anchors) if anchors else []
         self.documents = int(index.doc_count())
-        self.size = 1 + max((int(one.numbers.max(initial=0)) for one in self._segments.values()), default=0)
+        highest = (int(one.numbers.max(initial=0)) for one in (*self._index, *self._anchors))
+        self.size = 1 + max(highest, default=0)
         self._lengths: dict[str, NDArray[np.float32]] = {}
         self._means: dict[str, float] = {}
-        self._foreign: dict[str, NDArray[np.bool_]] = {}
-        self._pages_in: dict[str, NDArray[np.bool_]] = {}  # a language
-        self._cache = Cache(CACHE_BYTES)  # of whole lists: those of several segments are joined anew
+        self._cache = Cache(CACHE_BYTES)
 
     @cached_property
     def indexed(self) -> NDArray[np.bool_]:
         """Which pages are documents of the index; the others are only linked to, or unknown."""
-        found = np.zeros(self.size, np.bool_)
-        for segment in self._index:
-            found[segment.numbers[segment.alive]] = True
-        return found
+        return self._pages(self._index)
 
     @cached_property
     def linked(self) -> NDArray[np.bool_]:
         """Which pages are linked to with an anchor text, fetched or not."""
-        found = np.zeros(self.size, np.bool_)
-        for segment in self._anchors:
-            found[segment.numbers[segment.alive]] = True
-        return found
+        return self._pages(self._anchors)
 
     @readable
     def posted(self, field: str, term: str) -> Posted:
@@ -116,10 +100,9 @@ class Reading:
 
     def _spoken(self, language: str) -> NDArray[np.bool_]:
         """Return which pages are in a language."""
-        if language not in self._pages_in:
-            self._pages_in[language] = np.zeros(self.size, np.bool_)
-            self._pages_in[language][self.posted(LANGUAGE, language).pages] = True
-        return self._pages_in[language]
+        found = np.zeros(self.size, np.bool_)
+        found[self.posted(LANGUAGE, language).pages] = True
+        return found
 
     @readable
     def frequency(self, field: str, term: str) -> int:
@@ -151,14 +134,10 @@ class Reading:
 
     def foreign(self, language: str) -> NDArray[np.bool_]:
         """Return which pages are in another language; none where no page is in this one."""
-        if language not in self.languages:  # not kept: browsers send what they like
-            return np.zeros(self.size, np.bool_)
-        if language not in self._foreign:
-            found = np.zeros(self.size, np.bool_)
-            for other in self.languages:
-                found[self.posted(LANGUAGE, other).pages] = other != language
-            self._foreign[language] = found
-        return self._foreign[language]
+        found = np.zeros(self.size, np.bool_)
+        for other in self.languages if language in self.languages else ():
+            found[self.posted(LANGUAGE, other).pages] = other != language
+        return found
 
     @readable
     def frequencies(self, field: str, letters: str) -> list[tuple[str, int]]:
@@ -183,19 +162,18 @@ class Reading:
     def sections(self, pages: Sequence[int]) -> Values:
         """Return where the sections of each page begin, as hit lists: see `make_schema`.
 
-        Like `vectors`, it reads nothing of other pages. Both are empty where a page is not in the index, and
-        in an index of format 8 or older.
+        Like `vectors`, it reads nothing of other pages. Both are empty where a page is not in the index.
         """
-        return self._columns.sections(pages)
+        return Values.of(self._bytes_of("sections", pages))
 
     @readable
     def vectors(self, pages: Sequence[int]) -> list[Vector]:
         """Return how often each term occurs at the beginning of each page; takes 20 µs a page."""
-        return self._columns.vectors(pages)
+        return [decode_vector(data) for data in self._bytes_of("vector", pages)]
 
-    @cached_property
-    def _columns(self) -> Columns:
-        return Columns(self._index, self.size)
+    def _bytes_of(self, column: str, pages: Sequence[int]) -> list[bytes]:
+        found = dict(one for segment in self._index for one in segment.bytes_of(column, pages))
+        return [found.get(page, b"") for page in pages]
 
     def mean_length(self, field: str) -> float:
         """Return the mean number of words in a field, over the pages that have it; 1 where none has."""
@@ -219,6 +197,12 @@ class Reading:
     def few_servers(self) -> int:
         """How many servers have documents; counts no further than to 1,000, as that may take long."""
         return sum(1 for _ in islice(_terms(self._index, SERVER, ""), 1000))
+
+    def _pages(self, some: Sequence[Segment]) -> NDArray[np.bool_]:
+        found = np.zeros(self.size, np.bool_)
+        for segment in some:
+            found[segment.numbers[segment.alive]] = True
+        return found
 
     def _of(self, field: str) -> list[Segment]:
         return self._anchors if field in ANCHORS else self._index

@@ -11,20 +11,22 @@ from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
 from whoosh.formats import Existence
 
 from webcrawler.archive.catalog import NO_REPEATS, Repeats
-from webcrawler.index.whoosh import vectors
 from webcrawler.index.whoosh.files import FACE
 from webcrawler.index.whoosh.hit_encoding import (
+    VECTOR_CHARACTERS,
     HitList,
     anchor_lists,
+    encode_vector,
     field,
     hit_lists,
     pack,
     section_list,
+    vector,
 )
 from webcrawler.records import Document, Text
 from webcrawler.text import content, terms
 
-VERSION = 12  # of fields, analysis and hit lists together; another one in a folder means: follow again
+VERSION = 13  # of fields, analysis and hit lists together; another one in a folder means: follow again
 
 
 class Indexable(NamedTuple):
@@ -96,7 +98,7 @@ def make_schema() -> Schema:
     The others are columns. `length` is the number of words in the body; it is exact, while Whoosh rounds its
     own field lengths to a byte. `sampled` is how many pages told which blocks repeat over the server, when
     the document was indexed. `sections` is a hit list of the positions in `body` where sections begin, in
-    their order, and in place of a size how many words their headings have. `vector`: see `vectors`.
+    their order, and in place of a size how many words their headings have. `vector`: see `hit_encoding`.
     """
     return _marked(
         Schema(
@@ -145,7 +147,7 @@ def index_document(document: Document, text: Text, repeats: Repeats = NO_REPEATS
     main, around = content.split(text, repeats.digests)
     starts = [section.start for section in main.sections]
     language = text.language
-    body = field(main.body, language, main.emphasis, [*starts, vectors.MAX_CHARACTERS])
+    body = field(main.body, language, main.emphasis, [*starts, VECTOR_CHARACTERS])
     title = field(text.title, language)
     return {
         "number": document.number,
@@ -163,7 +165,7 @@ def index_document(document: Document, text: Text, repeats: Repeats = NO_REPEATS
         "length": sum(map(len, body.spelled.values())),
         "sampled": repeats.pages,
         "sections": section_list(body.positions[:-1], (section.heading for section in main.sections)),
-        "vector": vectors.encode(vectors.vector(title.spelled, body.spelled, body.positions[-1], language)),
+        "vector": encode_vector(vector(title.spelled, body.spelled, body.positions[-1], language)),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -45,28 +45,16 @@ class Posted(NamedTuple):
     values: Values  # hit lists
 
 
-Key = tuple[str, int]  # a segment's name, and how many of its documents are deleted: all that can change
-
-
 class Segment:
     """Turns Whoosh's document numbers into page numbers."""
 
-    def __init__(self, key: Key, terms: Any, documents: Any, cache: Cache) -> None:
-        self._key, self._cache = key, cache
-        self._terms, self._documents = terms, documents
-        self.numbers: NDArray[np.int32] = documents.array("number", ">u4").astype(np.int32)
+    def __init__(self, leaf: Any) -> None:
+        self._terms, self._documents = leaf._terms, leaf._perdoc
+        self.numbers: NDArray[np.int32] = self._documents.array("number", ">u4").astype(np.int32)
         self.alive = np.ones(len(self.numbers), np.bool_)
-        self.alive[list(documents.deleted_docs())] = False
-        self._is_whole = bool(self.alive.all())
+        self.alive[list(self._documents.deleted_docs())] = False
 
     def posted(self, field: str, term: bytes) -> Posted | None:
-        key = self._key, field, term
-        known = self._cache.get(key)
-        if known is None and (known := self._read(field, term)):
-            self._cache.put(key, known)
-        return known
-
-    def _read(self, field: str, term: bytes) -> Posted | None:
         found = self._terms.arrays(field, term)
         if found is None:
             return None
@@ -75,7 +63,7 @@ class Segment:
             raise ValueError(f"postings of {field}:{term!r} are torn")
         if int(values.starts()[-1]) != len(values.joined):
             raise ValueError(f"hits of {field}:{term!r} are torn")
-        if not self._is_whole:
+        if not self.alive.all():
             kept = np.flatnonzero(self.alive[documents])
             documents, counts = documents[kept], counts[kept]
             values = values.some(kept) if len(values) else values
@@ -98,9 +86,10 @@ class Segment:
         coded: NDArray[np.uint8] = self._documents.array(f"_{field}_len", "u1")
         return _LENGTHS[coded]
 
-    def bytes_of(self, column: str, document: int) -> bytes:
-        found: bytes = self._documents.bytes_of(column, document)
-        return found
+    def bytes_of(self, column: str, pages: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield each of those pages that are here, with what it has in a column of bytes."""
+        for document in np.flatnonzero(self.alive & np.isin(self.numbers, pages)).tolist():
+            yield int(self.numbers[document]), self._documents.bytes_of(column, document)
 
 
 class Cache:
@@ -121,20 +110,10 @@ class Cache:
         while self._bytes > self._most_bytes and len(self._known) > 1:
             self._bytes -= _size_bytes(self._known.popitem(last=False)[1])
 
-    def keep(self, segments: Collection[Key]) -> None:
-        """Forget the lists of other segments, which keep their files in memory."""
-        self._known = OrderedDict((key, held) for key, held in self._known.items() if key[0] in segments)
-        self._bytes = sum(map(_size_bytes, self._known.values()))
 
-
-def segments(reader: IndexReader, known: Mapping[Key, Segment], cache: Cache) -> dict[Key, Segment]:
-    """Return the segments of a commit; those that are `known` are taken over, with what was read of them."""
-    found: dict[Key, Segment] = {}
-    for leaf, _ in reader.leaf_readers():
-        if leaf.doc_count():
-            key = leaf.segment().segment_id(), leaf.segment().deleted_count()
-            found[key] = known.get(key) or Segment(key, leaf._terms, leaf._perdoc, cache)
-    return found
+def segments(reader: IndexReader) -> list[Segment]:
+    """Return the segments of a commit that have documents."""
+    return [Segment(leaf) for leaf, _ in reader.leaf_readers() if leaf.doc_count()]
 
 
 def joint(parts: Sequence[Posted]) -> Posted:
@@ -163,5 +142,5 @@ def merged(parts: Sequence[Posted]) -> Posted:
 def _size_bytes(posted: Posted) -> int:
     values = posted.values
     # 8 bytes a list once its start is known
-    held = len(values.joined) + values.counts.nbytes + 8 * len(values)
+    held = len(values.joined) + values.lengths.nbytes + 8 * len(values)
     return posted.pages.nbytes + posted.counts.nbytes + held + 200

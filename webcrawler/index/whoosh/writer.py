@@ -109,7 +109,9 @@ class _Pool:
         for field, found in sorted(self._fields.items()):
             for term in sorted(found):
                 flat = found[term]
-                yield field, term, Postings.of(flat[::3], list(map(int, flat[1::3])), flat[2::3])
+                values = flat[2::3]
+                postings = flat[::3], list(map(int, flat[1::3])), list(map(len, values)), b"".join(values)
+                yield field, term, Postings(*postings)
 
     def cleanup(self) -> None:
         self._fields.clear()
@@ -117,14 +119,13 @@ class _Pool:
 
 def _joint(parts: Iterable[Postings]) -> Postings:
     """Return postings of the same term, in different documents, as one list."""
-    joint, values = Postings([], [], b"", []), []
+    joint, values = Postings([], [], [], b""), []
     for part in parts:
-        base = len(joint.documents)
         joint.documents.extend(part.documents)
         joint.counts.extend(part.counts)
-        joint.wide.extend(base + place for place in part.wide)
-        values.append(part.values or b"")
-    return joint._replace(values=b"".join(values) or None)
+        joint.lengths.extend(part.lengths)
+        values.append(part.values)
+    return joint._replace(values=b"".join(values))
 
 
 def tiered(max_documents: int) -> Callable[[Any, list[Any]], list[Any]]:
