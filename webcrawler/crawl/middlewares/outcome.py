@@ -27,7 +27,6 @@ from webcrawler.crawl.responses import (
     redirect_target,
     report_of,
 )
-from webcrawler.crawl.robots import beginning
 from webcrawler.crawl.run import Crawl, CrawlPart, Decided
 from webcrawler.job import is_sitemap
 from webcrawler.parsing import declared_kind, kind_of
@@ -131,17 +130,18 @@ class OutcomeMiddleware(CrawlPart):
         if lease and is_large and not is_read and not is_sitemap(lease):
             if not kind_of(kind, b"%PDF-", request.url):  # what a header names clearly is nothing else
                 raise StopDownload(fail=False)
-            request.meta[_BEGUN] = (b"", kind, codings_of(headers))
+            if not codings_of(headers):
+                request.meta[_BEGUN] = (b"", kind)
 
     def stop_what_begins_as_none(self, data: bytes, request: Request) -> None:
         """Nor is what a header names vaguely, once its first bytes show nothing that is read."""
-        begun, kind, codings = request.meta.get(_BEGUN) or (None, "", ())
+        begun, kind = request.meta.get(_BEGUN) or (None, "")
         if begun is None:
             return
-        request.meta[_BEGUN] = (begun + data, kind, codings)
-        if len(begun + data) >= BEGINNING_BYTES:
+        start = begun + data
+        request.meta[_BEGUN] = (start, kind)
+        if len(start) >= BEGINNING_BYTES:
             del request.meta[_BEGUN]
-            start = beginning(begun + data, codings)
             is_read = kind_of(kind, start, request.url) in self._crawl.rules.kinds
             if not (is_read or _MAY_BE_OF_OFFICE(start)):
                 raise StopDownload(fail=False)
