@@ -32,7 +32,7 @@ from webcrawler.archive.catalog import Catalog, _database
 from webcrawler.clock import now
 from webcrawler.commands import graph
 from webcrawler.connection import connect
-from webcrawler.crawl.robots.cache import RobotsCache, judge
+from webcrawler.crawl.robots import RobotsCache, judge
 from webcrawler.evaluation import Recorded, read
 from webcrawler.frontier import Frontier, Politeness, ordering
 

@@ -18,10 +18,10 @@ from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from webcrawler.crawl import room
+from webcrawler.crawl import open_leases
 from webcrawler.crawl.middlewares.bodies import CompressedMiddleware
+from webcrawler.crawl.open_leases import PLACES
 from webcrawler.crawl.responses import MEMBERS_MAX, Refused
-from webcrawler.crawl.room import PLACES
 
 
 def deflated(body: bytes, wbits: int = zlib.MAX_WBITS) -> bytes:
@@ -181,8 +181,8 @@ def test_however_inflating_ends_its_room_is_given_back(body: bytes, coding: str,
 def test_bodies_that_somebody_works_on_leave_no_room_until_they_are_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(room, "LARGE_BYTES", 1)
-    monkeypatch.setattr(room, "HELD_BYTES_MAX", 1)
+    monkeypatch.setattr(open_leases, "LARGE_BYTES", 1)
+    monkeypatch.setattr(open_leases, "HELD_BYTES_MAX", 1)
     inflate = middleware()
 
     held = without_patience(inflate, PACKED)

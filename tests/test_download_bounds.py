@@ -22,7 +22,7 @@ from twisted.web.client import HTTPConnectionPool
 
 from webcrawler.crawl.handlers import http
 from webcrawler.crawl.handlers.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
-from webcrawler.crawl.room import HELD_BYTES_MAX, LARGE_BYTES, PLACES, Room
+from webcrawler.crawl.open_leases import HELD_BYTES_MAX, LARGE_BYTES, PLACES, Room
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 

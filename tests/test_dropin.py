@@ -470,8 +470,7 @@ def test_two_processes_share_the_work(start: Start, site: Site) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["list", "set", "zset"])
-def test_seeds_are_taken_from_a_redis_key(ended: Start, site: Site, tmp_path: Path, kind: str) -> None:
+def test_seeds_are_taken_from_a_redis_key(ended: Start, site: Site, tmp_path: Path) -> None:
     site.routes = {f"/{name}": Answer(name) for name in ("a", "b")}
     site.routes["/b?q=1"] = Answer("b")
     seeds = [
@@ -483,12 +482,7 @@ def test_seeds_are_taken_from_a_redis_key(ended: Start, site: Site, tmp_path: Pa
     folder = tmp_path / "ours"
     with connect(None, folder) as connection:
         client, key = connection.client, "waiting:start_urls"
-        push: dict[str, Callable[[], object]] = {
-            "list": lambda: client.rpush(key, *seeds),
-            "set": lambda: client.sadd(key, *seeds),
-            "zset": lambda: client.zadd(key, dict.fromkeys(seeds, 1)),
-        }
-        push[kind]()
+        client.rpush(key, *seeds)
         run = ended("waiting")
         left, refused = client.exists(key), client.lrange(f"{key}:refused", 0, -1)
 

@@ -18,8 +18,7 @@ from scrapy.utils.request import fingerprint
 
 from webcrawler import urls
 from webcrawler.crawl.dropin.identity import key_of
-from webcrawler.crawl.dropin.kept import Keeper, NotKept
-from webcrawler.crawl.dropin.values import plain, restored
+from webcrawler.crawl.dropin.kept import Keeper, NotKept, plain, restored
 from webcrawler.records import Lease, Link
 
 URL = "http://a.example/page"

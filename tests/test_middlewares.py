@@ -18,11 +18,10 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 from twisted.web.iweb import UNKNOWN_LENGTH
 
-from webcrawler.crawl.middlewares.login import LoginMiddleware
+from webcrawler.crawl.middlewares.before import AddressMiddleware, LoginMiddleware
 from webcrawler.crawl.middlewares.outcome import (
     RESPELLINGS,
     SMALL_BODY_BYTES,
-    AddressMiddleware,
     PagesWithoutItemsMiddleware,
 )
 from webcrawler.crawl.responses import Refused

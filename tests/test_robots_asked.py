@@ -15,9 +15,9 @@ from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Response
 
 from webcrawler import pace
+from webcrawler.crawl import robots as asking
 from webcrawler.crawl.responses import Refused
-from webcrawler.crawl.robots import RobotsCache, RobotsMiddleware, middleware
-from webcrawler.crawl.robots.cache import BODY_MAX
+from webcrawler.crawl.robots import BODY_MAX, RobotsCache, RobotsMiddleware
 
 __all__ = ["make"]  # a fixture
 
@@ -77,7 +77,7 @@ def test_what_is_removed_from_redis_is_asked_for_again_soon(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = make(answers=rules())
-    monkeypatch.setattr(middleware, "RECALLED_SECONDS", 0.0)
+    monkeypatch.setattr(asking, "RECALLED_SECONDS", 0.0)
     assert ask(made, f"{A}/private") == ["robots-disallowed"]
 
     made.frontier.client.delete(made.frontier.shared_key("robots", A))
@@ -96,7 +96,7 @@ def test_an_answer_holds_in_this_process_until_it_is_old(make: Make, monkeypatch
     assert read == [A]
 
     day = 24 * 3600
-    monkeypatch.setattr(middleware.time, "monotonic", lambda now=middleware.time.monotonic: now() + day + 1)
+    monkeypatch.setattr(asking.time, "monotonic", lambda now=asking.time.monotonic: now() + day + 1)
     ask(made, HOME)
     assert read == [A, A]
     assert len(asked(made)) == 1  # in Redis it is as young as before: no day has passed there
@@ -167,7 +167,7 @@ def test_the_frontier_leaves_an_unreachable_server_alone_until_it_is_asked_again
 
 def test_known_rules_hold_while_the_server_is_away(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     made = make(answers=rules())
-    monkeypatch.setattr("webcrawler.crawl.robots.cache.DAY_SECONDS", 0.0)  # an answer is old at once
+    monkeypatch.setattr("webcrawler.crawl.robots.DAY_SECONDS", 0.0)  # an answer is old at once
     ask(made, HOME)
 
     made.engine.answers = gone
@@ -223,7 +223,7 @@ def test_it_is_asked_for_as_pages_are_and_within_bounds_of_its_own(make: Make) -
 
     (request,) = made.engine.asked
     assert request.meta["proxy"] is None
-    assert request.meta["download_maxsize"] == middleware.DOWNLOAD_MAX
+    assert request.meta["download_maxsize"] == asking.DOWNLOAD_MAX
     assert request.meta["download_timeout"] <= made.crawl.settings.getfloat("DOWNLOAD_TIMEOUT") / 2
     assert (request.meta["robots"], request.dont_filter) == (0, True)
     assert request.headers["Accept-Encoding"] == b"identity"
@@ -297,7 +297,7 @@ def test_a_crawl_has_ours_and_a_shell_scrapy_s_own(make: Make) -> None:
 
 
 def test_what_is_kept_of_servers_is_bounded(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(middleware, "SERVERS_MAX", 3)
+    monkeypatch.setattr(asking, "SERVERS_MAX", 3)
     made = make(answers=rules())
 
     for number in range(9):

@@ -8,7 +8,7 @@ import msgpack
 import pytest
 import redis
 
-from webcrawler.crawl.robots.cache import BODY_MAX, Robots, RobotsCache, judge
+from webcrawler.crawl.robots import BODY_MAX, Robots, RobotsCache, judge
 from webcrawler.frontier import Politeness
 
 UA = "FooBot/1.0"

@@ -13,7 +13,7 @@ from localweb import Crawled, crawl, page, scrapy, sites
 from webcrawler import background
 from webcrawler.background import hold_start, try_lock
 from webcrawler.connection import connect
-from webcrawler.crawl.run import demo
+from webcrawler.crawl.run import seeds as demo
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.job import Job

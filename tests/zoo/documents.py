@@ -1,6 +1,6 @@
 """Documents beyond HTML that are hard to read.
 
-All are below a MiB, as larger bodies wait for each other (`crawl/room.py`).
+All are below a MiB, as larger bodies wait for each other (`crawl/open_leases.py`).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from webcrawler import connection, urls
 from webcrawler.addon import WebCrawlerAddon
 from webcrawler.commands._frontier_shown import as_text, is_page, refuse_unknown, servers_named
 from webcrawler.commands.base import Command, Option, whole_number
-from webcrawler.crawl.dropin import identity_of, key_of_get, options, push, seeds_key
+from webcrawler.crawl.dropin import identity_of, key_of_get, options, seeds_key
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.records import Link
@@ -72,7 +72,7 @@ class Elsewhere(Command):
                 case "again":
                     seed = {"url": urls.resolve(rest[0]), "dont_filter": True}
                     seeds = seeds_key(spider, theirs)
-                    push(connected.client, seeds, json.dumps(seed))
+                    connected.client.rpush(seeds, json.dumps(seed))
                     found = {"pushed": seed["url"], "key": seeds}
                 case "block" if is_page(rest[0]):
                     _open(frontier, crawler)

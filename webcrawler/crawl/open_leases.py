@@ -1,4 +1,7 @@
-"""What this process has leased from the frontier, how many downloads that allows, and what is over."""
+"""What this process has leased from the frontier, what is under way, and how much of that there may be.
+
+Of bodies: 32 of 10 MiB on their way, and as many waiting for a parser, would fill the memory.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import asyncio
 import time
 from collections.abc import Callable, Hashable
 from math import inf
+from weakref import WeakSet
+
+from scrapy.http import Response
 
 from webcrawler.frontier import Report, Reports
 from webcrawler.records import Lease
@@ -105,3 +111,31 @@ class OpenLeases:
         """A lease is decided; one that was leased anew meanwhile stays open."""
         if self.open.get(lease.url) == lease:
             del self.open[lease.url]
+
+
+LARGE_BYTES = 2**20  # from here on a body is received only while there is room
+PLACES = 4  # of large bodies that are received, or inflated, at a time
+HELD_BYTES_MAX = 32 * 2**20  # of those that wait for the spider and the pipelines
+POLL_SECONDS = 0.05
+
+
+class Room:
+    """Says whether there is room for another large body."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+        self._held: WeakSet[Response] = WeakSet()
+
+    def take(self) -> bool:
+        """Takes a place, if there is room; `give` gives it back."""
+        has_room = self._taken < PLACES and sum(len(one.body) for one in self._held) < HELD_BYTES_MAX
+        self._taken += has_room
+        return has_room
+
+    def give(self) -> None:
+        self._taken -= 1
+
+    def hold(self, response: Response) -> None:
+        """Counts a large response for as long as it is in memory."""
+        if len(response.body) > LARGE_BYTES:
+            self._held.add(response)

@@ -27,15 +27,15 @@ SETTINGS: dict[str, Any] = {
         "scrapy.extensions.memusage.MemoryUsage": None,
     },
     "DOWNLOADER_MIDDLEWARES": {
-        "webcrawler.crawl.middlewares.outcome.ScopeMiddleware": 10,
-        "webcrawler.crawl.middlewares.outcome.AddressMiddleware": 20,
+        "webcrawler.crawl.middlewares.before.ScopeMiddleware": 10,
+        "webcrawler.crawl.middlewares.before.AddressMiddleware": 20,
         "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 24,
-        "webcrawler.crawl.middlewares.names.NameMiddleware": 25,  # the proxy's, if there is one
+        "webcrawler.crawl.middlewares.before.NameMiddleware": 25,  # the proxy's, if there is one
         "webcrawler.crawl.robots.RobotsMiddleware": 30,
         "webcrawler.crawl.middlewares.outcome.OutcomeMiddleware": 100,  # its clock starts behind robots.txt
         "webcrawler.crawl.middlewares.bodies.CompressedMiddleware": 590,
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-        "webcrawler.crawl.middlewares.login.LoginMiddleware": 990,  # behind all that reads or logs requests
+        "webcrawler.crawl.middlewares.before.LoginMiddleware": 990,  # behind all that reads or logs requests
         # What the frontier decides, or ours do.
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,

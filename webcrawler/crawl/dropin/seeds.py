@@ -21,7 +21,7 @@ ARGUMENTS = set(Request.attributes) - {"url"}
 
 
 class SeedKey:
-    """A list, set or sorted set (highest score first) of URLs or JSON.
+    """A list of URLs or JSON.
 
     A seed leaves the key when it is in the frontier; what is not a seed is moved to the list KEY:refused.
 
@@ -34,42 +34,24 @@ class SeedKey:
 
     def take(self, discover: Callable[[Sequence[Link]], object]) -> int:
         """Moves some of what is there into the frontier; returns how many values. Blocks."""
-        kind = self._client.type(self.key).decode()
-        if kind == "none" or not self._client.set(f"{self.key}:reader", "", nx=True, px=LOCK_MS):
+        kind = self._client.type(self.key)
+        if kind not in (b"none", b"list"):
+            logger.error("%s is a %s: push seeds to a list", self.key, kind.decode())
+        if kind != b"list" or not self._client.set(f"{self.key}:reader", "", nx=True, px=LOCK_MS):
             return 0
         try:
-            values = self._values(kind)
+            values = list(self._client.lrange(self.key, 0, BATCH - 1))
             links, refused = self._read(values)
             discover(links)  # whatever the budgets say: it leaves the key for good
             if refused:
                 self._client.rpush(f"{self.key}:refused", *refused)
-            self._remove(kind, values)
-        finally:
-            self._client.delete(f"{self.key}:reader")
-        return len(values)
-
-    def _values(self, kind: str) -> list[bytes]:
-        match kind:
-            case "list":
-                return list(self._client.lrange(self.key, 0, BATCH - 1))
-            case "set":
-                return list(self._client.srandmember(self.key, BATCH))
-            case "zset":
-                return list(self._client.zrevrange(self.key, 0, BATCH - 1))
-        logger.error("%s is a %s: push seeds to a list, a set or a sorted set", self.key, kind)
-        return []
-
-    def _remove(self, kind: str, values: list[bytes]) -> None:
-        if not values:
-            return
-        if kind == "list":
             pipe = self._client.pipeline(transaction=False)
             for value in values:
                 pipe.lrem(self.key, 1, value)
             pipe.execute()
-        else:
-            remove = self._client.srem if kind == "set" else self._client.zrem
-            remove(self.key, *values)
+        finally:
+            self._client.delete(f"{self.key}:reader")
+        return len(values)
 
     def _read(self, values: list[bytes]) -> tuple[list[Link], list[bytes]]:
         links: list[Link] = []
@@ -115,14 +97,3 @@ def seeds_key(spider: Spider | type[Spider], settings: BaseSettings) -> str:
     """The key of a spider's seeds: its `redis_key`, else REDIS_START_URLS_KEY, else NAME:start_urls."""
     key = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY")
     return str((key or "%(name)s:start_urls") % {"name": spider.name})
-
-
-def push(client: Client, key: str, seed: str) -> None:
-    """Adds a seed to the key, of whichever kind it is."""
-    match client.type(key).decode():
-        case "set":
-            client.sadd(key, seed)
-        case "zset":
-            client.zadd(key, {seed: 0})
-        case _:
-            client.rpush(key, seed)

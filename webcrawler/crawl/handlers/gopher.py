@@ -14,8 +14,7 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.http import Headers, Response
 
 from webcrawler import urls
-from webcrawler.crawl.handlers.listing import CONTENT_TYPE, Line, page
-from webcrawler.crawl.handlers.reach import CHUNK_BYTES, Reach
+from webcrawler.crawl.handlers.reach import CHUNK_BYTES, CONTENT_TYPE, Line, Reach, page
 
 if TYPE_CHECKING:
     from scrapy import Request

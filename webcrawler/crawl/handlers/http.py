@@ -29,7 +29,7 @@ from twisted.web.http import _ChunkedTransferDecoder
 from twisted.web.http_headers import InvalidHeaderName
 
 from webcrawler.crawl.certificates import Verifying
-from webcrawler.crawl.room import LARGE_BYTES, POLL_SECONDS, Room
+from webcrawler.crawl.open_leases import LARGE_BYTES, POLL_SECONDS, Room
 from webcrawler.crawl.run import Crawl
 from webcrawler.parsing import free_large_blocks
 

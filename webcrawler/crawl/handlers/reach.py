@@ -1,10 +1,12 @@
-"""What downloads by FTP and Gopher have in common: permitted addresses, time, size, and who may stop them."""
+"""What downloads by FTP and Gopher have in common: addresses, time and size, and pages with links."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import signals
 from scrapy.exceptions import (
@@ -96,3 +98,23 @@ class Reach:
             if check_stop_download(signals.bytes_received, self._crawler, request, data=chunk):
                 break
         return bytes(body)
+
+
+CONTENT_TYPE = "text/html; charset=utf-8"
+
+
+class Line(NamedTuple):
+    text: str
+    href: str = ""  # "": no link
+
+
+def page(title: str, lines: Iterable[Line]) -> bytes:
+    """Return HTML in UTF-8: a paragraph for each link, and text between them as it stands."""
+    parts = [f'<!doctype html>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n']
+    for is_link, group in groupby(lines, key=lambda line: bool(line.href)):
+        if is_link:
+            parts += (f'<p><a href="{escape(href)}">{escape(text)}</a></p>\n' for text, href in group)
+        else:
+            text = escape("\n".join(line.text for line in group))
+            parts.append(f"<pre>{text}</pre>\n")
+    return "".join(parts).encode("utf-8", "replace")

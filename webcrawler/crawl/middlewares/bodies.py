@@ -12,8 +12,8 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
+from webcrawler.crawl.open_leases import POLL_SECONDS, Room
 from webcrawler.crawl.responses import CODINGS_MAX, Refused, codings_of, has_many_members
-from webcrawler.crawl.room import POLL_SECONDS, Room
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

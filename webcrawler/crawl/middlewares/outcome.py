@@ -19,7 +19,6 @@ from scrapy.http import Headers, Response
 from webcrawler import clock
 from webcrawler.crawl.responses import (
     PARSED,
-    Refused,
     codings_of,
     file_name,
     headers_of,
@@ -40,26 +39,6 @@ _MAY_BE_OF_OFFICE = re.compile(
     rb"(?s)PK\x03\x04.{26}(?:mimetype|META-INF/|\[Content_|_rels/|docProps/|word/|customXml/)|\xd0\xcf\x11\xe0"
 ).match
 RESPELLINGS = 5  # redirects between spellings of one canonical URL, within one lease
-
-
-class ScopeMiddleware(CrawlPart):
-    """Refuses what was removed, or left the scope, while it waited."""
-
-    def process_request(self, request: Request) -> None:
-        lease: Lease | None = request.meta.get("lease")
-        if lease and (refusal := self._crawl.rules.refusal(lease)):
-            raise Refused(refusal)
-
-
-class AddressMiddleware(CrawlPart):
-    """Refuses special addresses written in a URL, in every spelling, and ports that are no web server's.
-
-    Names are resolved later: `GuardedResolver` holds the addresses that they have against the same rules.
-    """
-
-    def process_request(self, request: Request) -> None:
-        if not self._crawl.stores.resolver.permits(request.url):
-            raise Refused("address-refused")
 
 
 class OutcomeMiddleware(CrawlPart):

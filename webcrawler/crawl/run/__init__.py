@@ -3,7 +3,6 @@
 from webcrawler.crawl.run.agents import Agents
 from webcrawler.crawl.run.checks import refuse_other_checks
 from webcrawler.crawl.run.crawl import AGENTS, Crawl, CrawlPart, PagePipeline
-from webcrawler.crawl.run.demo import claim
 from webcrawler.crawl.run.logins import Logins
 from webcrawler.crawl.run.lost import (
     LOST,
@@ -16,6 +15,7 @@ from webcrawler.crawl.run.lost import (
 )
 from webcrawler.crawl.run.outcomes import Decided
 from webcrawler.crawl.run.rules import LinkRules, keep_scope
+from webcrawler.crawl.run.seeds import claim
 from webcrawler.crawl.run.sitemaps import Sitemaps
 from webcrawler.crawl.run.stores import lock_folder, parser_pool, removal_limits
 

@@ -22,9 +22,9 @@ from webcrawler.connection import RedisError, attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.outages import PASSING, Blame, is_ours
 from webcrawler.crawl.responses import reason_of_error
+from webcrawler.crawl.run.agents import Tally
 from webcrawler.crawl.run.seeds import Seeds
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
-from webcrawler.crawl.run.tally import Tally
 from webcrawler.frontier import Again, Report
 from webcrawler.job import is_sitemap
 from webcrawler.parsing import declared_kind
@@ -268,8 +268,6 @@ class Outcomes:
             open_leases = len(self._leases.open.keys() - self._not_documents)
             self._tally.promise(open_leases)
             allowed = max(0, min(wanted, min(bounds) - self._tally.total("promised")))
-            if allowed < wanted and not self._tally.has_turn(time.monotonic()):
-                allowed = 0
             self._tally.promise(open_leases + allowed)
         return allowed
 

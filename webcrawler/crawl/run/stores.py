@@ -31,9 +31,9 @@ from webcrawler.crawl.membership import (
 )
 from webcrawler.crawl.resolver import GuardedResolver, RememberingResolver, of_system
 from webcrawler.crawl.run import checks
-from webcrawler.crawl.run.demo import ADDRESSES, claim, serve_demo
 from webcrawler.crawl.run.lost import begin, refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
+from webcrawler.crawl.run.seeds import ADDRESSES, claim, serve_demo
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Again, Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, seed_link, sitemap_link
