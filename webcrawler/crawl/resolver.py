@@ -57,14 +57,18 @@ class RememberingResolver:
     ) -> Any:
         question = hostName, repr((arguments, options))  # types and lists among them
         until, addresses = self._known.get(question, (0.0, ()))
-        if self._clock() >= until:
-            noting = _Noting(resolutionReceiver, lambda found: self._note(question, found))
-            return self._resolver.resolveHostName(noting, hostName, portNumber, *arguments, **options)
         resolution = HostResolution(hostName)
-        resolutionReceiver.resolutionBegan(resolution)
-        for address in addresses:
-            resolutionReceiver.addressResolved(type(address)(address.type, address.host, portNumber))
-        resolutionReceiver.resolutionComplete()
+        if self._clock() >= until:
+
+            def note(found: Answers) -> None:
+                self._note(question, found)
+                _give(resolutionReceiver, resolution, found)
+
+            return self._resolver.resolveHostName(
+                _Collected(note), hostName, portNumber, *arguments, **options
+            )
+        here = tuple(type(address)(address.type, address.host, portNumber) for address in addresses)
+        _give(resolutionReceiver, resolution, here)
         return resolution
 
     def forget(self, host: str) -> None:
@@ -76,26 +80,6 @@ class RememberingResolver:
         self._known[question] = self._clock() + (KEPT_SECONDS if found else NOT_FOUND_SECONDS), found
         if len(self._known) > KEPT_MAX:
             del self._known[next(iter(self._known))]
-
-
-@implementer(IResolutionReceiver)
-class _Noting:
-    """Passes everything on, and notes the addresses once there are all of them."""
-
-    def __init__(self, receiver: Any, note: Callable[[Answers], object]) -> None:
-        self._receiver, self._note = receiver, note
-        self._found: list[IAddress] = []
-
-    def resolutionBegan(self, resolution: IHostResolution) -> None:
-        self._receiver.resolutionBegan(resolution)
-
-    def addressResolved(self, address: IAddress) -> None:
-        self._found.append(address)
-        self._receiver.addressResolved(address)
-
-    def resolutionComplete(self) -> None:
-        self._note(tuple(self._found))
-        self._receiver.resolutionComplete()
 
 
 @implementer(IHostnameResolver)
@@ -116,9 +100,18 @@ class GuardedResolver:
     def resolveHostName(self, resolutionReceiver: Any, hostName: str, *arguments: Any, **options: Any) -> Any:
         if not hostName.isascii():  # Twisted decodes names, and the system would encode faß.de as fass.de
             hostName = host_and_port(server(resolve(f"http://{hostName}/")))[0]
-        if hostName not in self._proxies:
-            resolutionReceiver = _Guard(self, resolutionReceiver, hostName)
-        return self.resolver.resolveHostName(resolutionReceiver, hostName, *arguments, **options)
+
+        def guard(found: Answers) -> None:
+            if hostName not in self._proxies:
+                passed = tuple(address for address in found if self.rules.permits(address.host))
+                if passed:
+                    self._refused.discard(hostName)
+                elif found and len(self._refused) < REFUSED_MAX:
+                    self._refused.add(hostName)
+                found = passed
+            _give(resolutionReceiver, HostResolution(hostName), found)
+
+        return self.resolver.resolveHostName(_Collected(guard), hostName, *arguments, **options)
 
     def permits(self, url: str) -> bool:
         """Are host and port of this URL permitted, as far as they say so? A name is known when resolved."""
@@ -136,57 +129,39 @@ class GuardedResolver:
         """Have this name looked up again when it is asked for."""
         self.resolver.forget(host)
 
-    def note(self, host: str, is_refused: bool) -> None:
-        if not is_refused:
-            self._refused.discard(host)
-        elif len(self._refused) < REFUSED_MAX:
-            self._refused.add(host)
-
 
 async def addresses(host: str) -> list[str]:
     """Return the addresses of a host that the reactor's resolver lets through."""
     from twisted.internet import reactor
 
     resolver: Any = reactor
-    receiver = _Collected()
+    answer: asyncio.Future[Answers] = asyncio.get_running_loop().create_future()
+    # Who waited may have given up.
+    receiver = _Collected(lambda found: None if answer.done() else answer.set_result(found))
     resolver.nameResolver.resolveHostName(receiver, host)
-    return await receiver.all
+    return [address.host for address in await answer]
 
 
 @implementer(IResolutionReceiver)
 class _Collected:
-    def __init__(self) -> None:
-        self.all: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
-        self._found: list[str] = []
+    """Takes the addresses of a name, and calls `use` once there are all of them."""
+
+    def __init__(self, use: Callable[[Answers], object]) -> None:
+        self._use = use
+        self._found: list[IAddress] = []
 
     def resolutionBegan(self, resolution: IHostResolution) -> None:
         pass
 
-    def addressResolved(self, address: Any) -> None:
-        self._found.append(address.host)
-
-    def resolutionComplete(self) -> None:
-        if not self.all.done():  # nobody waits for it any more
-            self.all.set_result(self._found)
-
-
-@implementer(IResolutionReceiver)
-class _Guard:
-    def __init__(self, guard: GuardedResolver, receiver: Any, host: str) -> None:
-        self._guard, self._receiver, self._host = guard, receiver, host
-        self._dropped = self._passed = 0
-
-    def resolutionBegan(self, resolution: IHostResolution) -> None:
-        self._receiver.resolutionBegan(resolution)
-
     def addressResolved(self, address: IAddress) -> None:
-        if self._guard.rules.permits(address.host):
-            self._passed += 1
-            self._receiver.addressResolved(address)
-        else:
-            self._dropped += 1
+        self._found.append(address)
 
     def resolutionComplete(self) -> None:
-        if self._dropped or self._passed:
-            self._guard.note(self._host, not self._passed)
-        self._receiver.resolutionComplete()
+        self._use(tuple(self._found))
+
+
+def _give(receiver: Any, resolution: HostResolution, found: Answers) -> None:
+    receiver.resolutionBegan(resolution)
+    for address in found:
+        receiver.addressResolved(address)
+    receiver.resolutionComplete()
