@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from scrapy import FormRequest, Request, Spider
+from scrapy import Request, Spider
 from scrapy.settings import BaseSettings
 
 from webcrawler.frontier import Client
@@ -17,7 +17,6 @@ logger = logging.getLogger(__name__)
 
 BATCH = 500  # seeds
 LOCK_MS = 10_000  # one process at a time reads the key
-ARGUMENTS = set(Request.attributes) - {"url"}
 
 
 class SeedKey:
@@ -70,7 +69,7 @@ class SeedKey:
 
 
 def request_of(text: str, spider: Spider) -> Request:
-    """From a URL, or JSON with "url" and arguments of a Request; other names are form fields (scrapy-redis).
+    """From a URL, or JSON with "url" and arguments of a Request.
 
     Raises:
         ValueError, TypeError, AttributeError: it is neither.
@@ -78,19 +77,10 @@ def request_of(text: str, spider: Spider) -> Request:
     if not text.startswith("{"):
         return Request(text)
     given: dict[str, Any] = json.loads(text)
-    url = given.pop("url") if "url" in given else ""
-    arguments = {name: given.pop(name) for name in ARGUMENTS & given.keys()}
     for name in ("callback", "errback"):
-        if name in arguments:
-            arguments[name] = getattr(spider, arguments[name])
-    if given:
-        # A field that holds others is their names, once each, as in scrapy-redis.
-        fields = {
-            name: list(value) if isinstance(value, list | dict) else str(value)
-            for name, value in given.items()
-        }
-        return FormRequest(url, **{"method": "GET", **arguments}, formdata=fields)
-    return Request(url, **arguments)
+        if name in given:
+            given[name] = getattr(spider, given[name])
+    return Request(**given)
 
 
 def seeds_key(spider: Spider | type[Spider], settings: BaseSettings) -> str:
