@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.orderings import Source, ordering
-from webcrawler.orderings.adaptive import adaptive
-from webcrawler.orderings.adaptive.adaptive import Adaptive
-from webcrawler.orderings.adaptive.evidence import Matcher, url_words
+from webcrawler.orderings import Source, adaptive, ordering
+from webcrawler.orderings.adaptive import Adaptive
 from webcrawler.orderings.base import PRIORITY_MAX, Seen
+from webcrawler.orderings.evidence import Matcher, url_words
 from webcrawler.orderings.topic import Wanted
 from webcrawler.records import Link, Text
 from webcrawler.urls import outlink

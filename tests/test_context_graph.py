@@ -14,8 +14,7 @@ from learning import Web, crawl, lease_of, link, seen, text, told
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Source, ordering
 from webcrawler.orderings.base import PRIORITY_MAX
-from webcrawler.orderings.context.bayes import ENGLISH, OWN, WORDS, LayerModel, words_of_page
-from webcrawler.orderings.context.layers import Layers
+from webcrawler.orderings.context import ENGLISH, OWN, WORDS, LayerModel, Layers, words_of_page
 from webcrawler.orderings.words import FULL
 from webcrawler.text import english
 

@@ -11,8 +11,8 @@ from learning import link, seen, told
 
 from webcrawler.errors import BadInput
 from webcrawler.orderings import ordering
-from webcrawler.orderings.adaptive.candidates import Candidates
-from webcrawler.orderings.adaptive.returns import Returns
+from webcrawler.orderings.candidates import Candidates
+from webcrawler.orderings.evidence import Returns
 
 A, B = "http://a.test/", "http://b.test/"
 GENES = "gene " * 20

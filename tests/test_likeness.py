@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from testdata import archive
 
-from webcrawler.orderings.topic import SIMILAR, Likeness
-from webcrawler.orderings.topic.likeness import LEAST, OF_A_KIND, SHARE, vector
+from webcrawler.orderings.topic import LEAST_ALIKE, OF_A_KIND, SHARE, SIMILAR, Likeness, vector
 from webcrawler.parsing import parse
 from webcrawler.records import Text
 from webcrawler.text import english, terms
@@ -58,7 +57,7 @@ def test_several_examples_say_how_much_alike_pages_of_their_kind_are() -> None:
     pairs = [cosine(examples[a], examples[b]) for a, b in ((0, 1), (0, 2), (1, 2))]
     enough = SHARE * (OF_A_KIND + 3 * sum(pairs) / 3) / 4
     mean = sum(cosine(example, page) for example in examples) / 3
-    assert mean > enough > LEAST
+    assert mean > enough > LEAST_ALIKE
 
     expected = 0.5 + 0.5 * (mean - enough) / (1 - enough)
     assert learnt(*examples).score(text(page)) == pytest.approx(expected)

@@ -77,7 +77,7 @@ def test_button_starts_a_search_within_the_limits_and_leads_to_its_page(tmp_path
         ({"q": "", "examples": "http://a.test/"}, "classifier and context-graph do without words"),
         ({"q": "", "strategy": "seed-similarity"}, "pages of the kind"),
         ({"strategy": "magic"}, "no strategy 'magic'"),
-        ({"strategy": "webcrawler.orderings.adaptive.adaptive.Adaptive"}, "no strategy"),
+        ({"strategy": "webcrawler.orderings.adaptive.Adaptive"}, "no strategy"),
         ({"enough": "-1"}, "“Similar pages wanted” must be a number"),
         ({"max_pages": "0"}, "“Pages to fetch at most” must be a number from 1 to 300"),
         ({"max_pages": "301"}, "“Pages to fetch at most” must be a number from 1 to 300"),

@@ -5,72 +5,48 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
-from webcrawler.orderings.base import PRIORITY_MAX, Known, Ordering, Seen, Source
-from webcrawler.records import Lease, Link, Text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from webcrawler.orderings.base import PRIORITY_MAX, Ordering, Source
+from webcrawler.records import Link
 
 NOTE_MAX = 2**53 - 1  # a number of Lua's
-T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
-class Guarded(Ordering):
-    """Asks an ordering; what it raises, or says wrongly, is logged once for each method and replaced.
+def guard(own: Ordering, mode: str) -> Ordering:
+    """Has an ordering log what its methods raise, or say wrongly, once for each, and answer otherwise.
 
     A link then has the priority of its page (a seed has 0) and no note, a page the note that it was leased
     with, and nothing is learnt or planned. `priorities` is the ranker's to ask, which reports errors itself.
     """
+    for method, (check, instead) in METHODS.items():
+        setattr(own, method, _guarded(getattr(own, method), check, instead, mode))
+    return own
 
-    def __init__(self, own: Ordering, mode: str) -> None:
-        self._own, self._mode = own, mode
-        self._failed: set[str] = set()  # methods
-        self.servers_take_turns, self.on_repeat = own.servers_take_turns, own.on_repeat
-        self.follows_ranks, self.takes_notes = own.follows_ranks, own.takes_notes
-        self.learns, self.seeds_first, self.band = own.learns, own.seeds_first, own.band
 
-    def first_priority(self, link: Link, source: Source | None = None) -> int:
-        instead = max(-PRIORITY_MAX, min(source.priority, PRIORITY_MAX)) if source else 0
-        return self._ask(
-            "first_priority", lambda: _whole(self._own.first_priority(link, source), PRIORITY_MAX), instead
-        )
+def _guarded(
+    ask: Callable[..., Any], check: Callable[[Any], Any], instead: Callable[..., Any], mode: str
+) -> Callable[..., Any]:
+    has_failed = False
 
-    def note(self, link: Link, source: Source) -> int:
-        return self._ask("note", lambda: _whole(self._own.note(link, source), NOTE_MAX), 0)
-
-    def page_note(self, text: Text | None, lease: Lease) -> int:
-        return self._ask("page_note", lambda: _whole(self._own.page_note(text, lease), NOTE_MAX), lease.note)
-
-    def priorities(self, known: Known) -> NDArray[Any]:
-        return self._own.priorities(known)
-
-    def learn(self, seen: Sequence[Seen]) -> None:
-        self._ask("learn", lambda: self._own.learn(seen), None)
-
-    def plan(self) -> tuple[list[Link], list[int]]:
-        nothing: tuple[list[Link], list[int]] = ([], [])
-        return self._ask("plan", lambda: _plan(*self._own.plan()), nothing)
-
-    def out_of_turn(self, source: Source) -> Source:
-        return self._ask("out_of_turn", lambda: self._own.out_of_turn(source), source)
-
-    def _ask(self, method: str, answer: Callable[[], T], instead: T) -> T:
+    def asked(*arguments: Any) -> Any:
+        nonlocal has_failed
         try:
-            return answer()
+            return check(ask(*arguments))
         except Exception as error:
-            if method not in self._failed:
-                self._failed.add(method)
+            if not has_failed:
+                has_failed = True
                 _log.error(
                     "mode=%s: %s failed: %s; the crawl goes on without it, and no page is lost; "
                     "correct it, and start again with --rescore",
-                    self._mode,
-                    method,
+                    mode,
+                    ask.__name__,
                     ascii(f"{type(error).__name__}: {error}"[:500])[1:-1],
                 )
-            return instead
+            return instead(*arguments)
+
+    return asked
 
 
 def _whole(value: object, most: int) -> int:
@@ -80,7 +56,30 @@ def _whole(value: object, most: int) -> int:
     return number
 
 
-def _plan(links: Sequence[Link], priorities: Sequence[int]) -> tuple[list[Link], list[int]]:
+def _note(value: object) -> int:
+    return _whole(value, NOTE_MAX)
+
+
+def _priority(value: object) -> int:
+    return _whole(value, PRIORITY_MAX)
+
+
+def _plan(plan: tuple[Sequence[Link], Sequence[int]]) -> tuple[list[Link], list[int]]:
+    links, priorities = plan
     if len(links) != len(priorities) or not all(isinstance(link, Link) for link in links):
         raise ValueError(f"{len(links)} links and {len(priorities)} priorities")
-    return list(links), [_whole(one, PRIORITY_MAX) for one in priorities]
+    return list(links), [_priority(value) for value in priorities]
+
+
+def _of_page(link: Link, source: Source | None = None) -> int:
+    return max(-PRIORITY_MAX, min(source.priority, PRIORITY_MAX)) if source else 0
+
+
+METHODS: dict[str, tuple[Callable[[Any], Any], Callable[..., Any]]] = {  # how each answer is checked; else
+    "first_priority": (_priority, _of_page),
+    "note": (_note, lambda link, source: 0),
+    "page_note": (_note, lambda text, lease: lease.note),
+    "learn": (lambda nothing: nothing, lambda seen: None),
+    "plan": (_plan, lambda: ([], [])),
+    "out_of_turn": (lambda source: source, lambda source: source),
+}

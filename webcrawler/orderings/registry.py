@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 from webcrawler import extras
 from webcrawler.errors import BadInput
 from webcrawler.orderings.base import PRIORITY_MAX, Ordering, Source
-from webcrawler.orderings.guarded import Guarded
+from webcrawler.orderings.guarded import guard
 from webcrawler.records import Link
 
 
@@ -48,10 +48,10 @@ INDEX, BOTH = ("index",), ("index", "realtime")
 QUERY, EXAMPLES = "query", "examples"
 # fmt: off
 _ROWS = (
-    Mode("adaptive", "adaptive.adaptive.Adaptive", BOTH, QUERY,
+    Mode("adaptive", "adaptive.Adaptive", BOTH, QUERY,
          "learns from each page which links and servers are worth following; the best one known here",
          "search"),
-    Mode("credit", "adaptive.credit.Credit", BOTH, QUERY,
+    Mode("credit", "adaptive.Credit", BOTH, QUERY,
          "is adaptive, and credits every page on the way to a wanted one (reinforcement learning)",
          "search"),
     Mode("webcrawler", "webcrawler.WebCrawler", BOTH, QUERY,
@@ -69,7 +69,7 @@ _ROWS = (
     Mode("classifier", "classifier.Classifier", BOTH, EXAMPLES,
          "learns from the example pages what belongs to the subject, and crosses pages that do not",
          "classifier"),
-    Mode("context-graph", "context.context.ContextGraph", BOTH, EXAMPLES,
+    Mode("context-graph", "context.ContextGraph", BOTH, EXAMPLES,
          "learns how far pages are from the subject, and follows those that are expected to be nearest",
          "search"),
     Mode("breadth", "plain.Breadth", BOTH, "",
@@ -128,7 +128,7 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
 def guarded(mode: str) -> Ordering:
     """The same for a crawl: errors of an ordering of a user's own cost no page."""
     found = ordering(mode)
-    return found if all(name in MODES for name, _ in _parsed(mode)) else Guarded(found, mode)
+    return found if all(name in MODES for name, _ in _parsed(mode)) else guard(found, mode)
 
 
 def _parsed(mode: str) -> list[tuple[str, dict[str, str]]]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.orderings.adaptive.evidence import Evidence
-from webcrawler.orderings.adaptive.scores import NEW, SHARE_KNOWN, SHARE_NEW, explorers, log_chance, scores
 from webcrawler.orderings.base import BAND, PRIORITY_MAX, UNTOLD, Ordering, Seen, Source, number
+from webcrawler.orderings.evidence import Evidence
+from webcrawler.orderings.scores import NEW, SHARE_KNOWN, SHARE_NEW, explorers, log_chance, scores
 from webcrawler.orderings.topic import Wanted, page_score
 from webcrawler.records import Link
 from webcrawler.urls import split
@@ -176,3 +176,21 @@ class Adaptive(Ordering):
 def _priorities(scores: NDArray[Any]) -> NDArray[np.int64]:
     """Priorities of log-odds, from 0 to BAND."""
     return np.asarray(np.clip(np.rint(BAND + PER_NAT * log_chance(scores)), 0, BAND), np.int64)
+
+
+class Credit(Adaptive):
+    """Follows links like those from which wanted pages were reached, though it took more than one step.
+
+    It is `adaptive` with another reward: where that learns which score the page of a link had, this learns
+    the discounted return (`Returns`), so that a page off the topic is worth a visit if pages like it have
+    led to the topic. Rennie and McCallum learn from a complete crawl, by a classifier of link texts; here it
+    is learnt as the crawl goes on, as means over what links have in common.
+
+    Weakness: a page that was followed but not read to its end has a return that is too low.
+
+    Source: Rennie, McCallum 1999, "Using Reinforcement Learning to Spider the Web Efficiently"; the survey of
+    crawler types, "Focused Crawler".
+    """
+
+    def __init__(self, query: str = "", also: str = "", gamma: str = "0.6") -> None:
+        super().__init__(query, also, gamma)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.orderings.adaptive.evidence import Evidence
+from webcrawler.orderings.evidence import Evidence
 
 EXPECTED, EXPECTED_STRENGTH = 0.02, 5.0  # mean page score before anything was fetched; its weight in pages
 SERVER_STRENGTH = DIRECTORY_STRENGTH = 3.0  # pages that what is expected of a server, or directory, counts as
