@@ -24,10 +24,7 @@ from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, Politeness, Report, inspect, maintenance, ordering
 
-pytestmark = [
-    pytest.mark.cluster,
-    pytest.mark.filterwarnings("ignore:.*retry_on_timeout"),  # scrapy-redis asks for it
-]
+pytestmark = pytest.mark.cluster
 
 PARTITIONS = 8
 COUNT = "return redis.call('INCR', KEYS[2] .. 'number')"

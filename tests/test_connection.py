@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
 import socket
 import socketserver
@@ -26,8 +25,6 @@ from ports import dead_server
 from webcrawler.connection import Connection, connect, from_settings, serialized, visit
 from webcrawler.connection.embedded import installed_binaries
 from webcrawler.errors import BadInput, Unavailable
-
-pytestmark = pytest.mark.filterwarnings("ignore:.*retry_on_timeout")  # scrapy-redis asks for it
 
 Speaking = Callable[[list[bytes]], str]
 USER = """\
@@ -351,24 +348,9 @@ def test_redis_at_a_url_is_used_and_never_stopped(crawl_dir: Path, tmp_path: Pat
         assert not (tmp_path / "unused").exists()
 
 
-def test_scrapy_redis_setting_names_are_understood(crawl_dir: Path) -> None:
-    with from_settings({"CRAWL_DIR": str(crawl_dir)}) as owner:
-        url = f"unix://{crawl_dir}/redis/redis.sock"
-
-        with from_settings({"REDIS_URL": url, "REDIS_PARAMS": {"db": 3}}) as connection:
-            connection.client.set("word", "gene")
-
-        with from_settings({"REDIS_URL": url + "?db=3"}) as connection:
-            assert connection.client.get("word") == b"gene"
-        assert owner.client.get("word") is None
-    port = urlsplit(dead_server()).port
-    with pytest.raises(BadInput, match=f"127.0.0.1:{port} does not answer"):
-        from_settings({"REDIS_HOST": "127.0.0.1", "REDIS_PORT": port})
-
-
 def test_what_another_process_is_told_leads_to_the_same_redis(crawl_dir: Path) -> None:
     with from_settings({"CRAWL_DIR": str(crawl_dir)}):
-        settings = {"REDIS_URL": f"unix://{crawl_dir}/redis/redis.sock", "REDIS_PARAMS": {"db": 3}}
+        settings = {"REDIS_URL": f"unix://{crawl_dir}/redis/redis.sock?db=3"}
         settings |= {"CRAWL_DIR": "elsewhere", "BOT_NAME": "webcrawler"}
 
         with from_settings(settings) as connection, visit(json.loads(serialized(settings))) as visitor:
@@ -376,17 +358,6 @@ def test_what_another_process_is_told_leads_to_the_same_redis(crawl_dir: Path) -
             assert visitor.client.get("word") == b"gene"
     assert json.loads(serialized({})) == {}
     assert json.loads(serialized({}, "hot?query=gene")) == {"FRONTIER_MODE": "hot?query=gene"}
-
-
-def test_what_cannot_be_told_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    told = {"password": b"secret", "path": Path("/a"), "nested": {"a": b"b"}}
-    untold = {"retry": object(), "key": b"\xff"}
-
-    assert json.loads(serialized({"REDIS_PARAMS": told | untold})) == {
-        "REDIS_PARAMS": {"password": "secret", "path": "/a", "nested": {"a": "b"}}
-    }
-    assert re.findall("not told of (.+),", caplog.text) == ["retry", "key"]
-    assert "secret" not in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -410,7 +381,7 @@ def test_redis_that_takes_the_call_and_says_nothing_is_given_up_soon(
     tmp_path: Path, redis_speaking: Speaking
 ) -> None:
     with pytest.raises(BadInput, match="does not answer"):
-        connect(redis_speaking([]), tmp_path, redis_params={"socket_timeout": 3600})
+        connect(redis_speaking([]), tmp_path)
 
 
 def test_redis_that_refuses_the_password_is_said_so(tmp_path: Path, redis_speaking: Speaking) -> None:
@@ -439,8 +410,7 @@ def test_remote_redis_that_is_gone_cannot_be_revived(crawl_dir: Path, tmp_path: 
 def test_when_one_line_falls_silent_no_idle_line_is_trusted(crawl_dir: Path, tmp_path: Path) -> None:
     """Each would cost a time-out of its own, and work goes on so much later."""
     with connect(None, crawl_dir) as owner:
-        url = f"unix://{crawl_dir}/redis/redis.sock"
-        connection = connect(url, tmp_path, redis_params={"socket_timeout": 1.0})
+        connection = connect(f"unix://{crawl_dir}/redis/redis.sock?socket_timeout=1", tmp_path)
         pool = connection.client.connection_pool
         lines = [pool.get_connection() for _ in range(3)]
         for line in lines:

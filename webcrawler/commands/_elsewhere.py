@@ -52,8 +52,7 @@ class Elsewhere(Command):
         crawler = wired(self.project, opts.name)
         spider, theirs = crawler.spidercls, crawler.settings
         settings = options(theirs, spider.name)
-        is_remote = settings["REDIS_URL"] or settings.get("REDIS_HOST")
-        if not is_remote and not Path(settings["CRAWL_DIR"], "redis").exists():
+        if not settings["REDIS_URL"] and not Path(settings["CRAWL_DIR"], "redis").exists():
             raise BadInput(
                 f"there is no frontier in {settings['CRAWL_DIR']} yet: run `scrapy crawl {spider.name}` "
                 "first, or set CRAWL_DIR or REDIS_URL as for that"

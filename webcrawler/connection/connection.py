@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,7 @@ from redis.retry import Retry
 
 from webcrawler.connection import remote
 from webcrawler.connection.embedded import EmbeddedServer, installed_binaries, socket_path
-from webcrawler.connection.packer import Packer
-from webcrawler.connection.remote import Cluster
+from webcrawler.connection.remote import Cluster, Packer
 from webcrawler.errors import BadInput, Unavailable
 
 FSYNCS = ("always", "everysec", "no")
@@ -113,7 +113,6 @@ def connect(
     redis_url: str | None,
     crawl_dir: Path,
     fsync: str = "everysec",
-    redis_params: Mapping[str, Any] | None = None,
     *,
     binaries: Callable[[], Iterable[Path]] = installed_binaries,
 ) -> Connection:
@@ -124,14 +123,14 @@ def connect(
         fsync: when the embedded server's log reaches the disk: always, everysec or no. With everysec a power
             cut loses up to 2 s of acknowledged writes, and killing the server those that it acknowledged
             during an fsync; with always nothing is lost.
-        redis_params: more arguments for the client of a URL, as scrapy-redis's REDIS_PARAMS.
         binaries: server programs to try for the embedded server, best first.
     Raises:
         BadInput: no such Redis answers, or no server program or no folder to write to was found.
         Unavailable: the embedded server does not start.
     """
     if redis_url:
-        return from_settings({"REDIS_URL": redis_url, "REDIS_PARAMS": dict(redis_params or {})})
+        cluster = remote.wait_until_it_answers(redis_url)
+        return Connection(lambda retry: remote.client(redis_url, cluster, retry=retry, **CLIENT_OPTIONS))
     if fsync not in FSYNCS:
         raise BadInput(f"REDIS_FSYNC must be one of {', '.join(FSYNCS)}, not {fsync!r}")
     server = EmbeddedServer(crawl_dir / "redis", fsync, binaries)
@@ -140,12 +139,9 @@ def connect(
 
 
 def from_settings(settings: Mapping[str, Any]) -> Connection:
-    """Connect as Scrapy's settings say: REDIS_URL or REDIS_HOST, else CRAWL_DIR and REDIS_FSYNC."""
-    if _is_remote(settings):
-        given = {name: settings.get(name) for name in remote.SETTINGS if settings.get(name)}
-        cluster = remote.wait_until_it_answers(given)
-        return Connection(lambda retry: remote.client(given, cluster, retry=retry, **CLIENT_OPTIONS))
-    return connect(None, _folder(settings), str(settings.get("REDIS_FSYNC") or "everysec"))
+    """Connect as the settings say: REDIS_URL, else CRAWL_DIR and REDIS_FSYNC."""
+    fsync = str(settings.get("REDIS_FSYNC") or "everysec")
+    return connect(settings.get("REDIS_URL"), _folder(settings), fsync)
 
 
 def visit(settings: Mapping[str, Any]) -> Connection:
@@ -155,20 +151,28 @@ def visit(settings: Mapping[str, Any]) -> Connection:
         BadInput: no Redis answers at the URL.
         Unavailable: the embedded server does not run.
     """
-    if _is_remote(settings):
+    if settings.get("REDIS_URL"):
         return from_settings(settings)
     found = Connection(_at(socket_path((_folder(settings) / "redis").absolute())))
     found.revive()
     return found
 
 
+def serialized(settings: Mapping[str, Any], mode: str = "", others: Sequence[str] = ()) -> bytes:
+    """What another process needs to reach the same Redis, as JSON; a password in the URL is in it.
+
+    Args:
+        mode: of the crawl, for FRONTIER_MODE; "": as the frontier has it.
+        others: names of more settings that it needs.
+    """
+    found = {name: settings.get(name) for name in others}
+    found |= {name: settings[name] for name in ("REDIS_URL",) if settings.get(name)}
+    return json.dumps(found | ({"FRONTIER_MODE": mode} if mode else {})).encode()
+
+
 def set_log_aside(settings: Mapping[str, Any]) -> Path:
     """After a DamagedLog: have the private server begin with nothing, and return where its log is now."""
     return EmbeddedServer(_folder(settings) / "redis", FSYNCS[0], installed_binaries).set_log_aside()
-
-
-def _is_remote(settings: Mapping[str, Any]) -> bool:
-    return bool(settings.get("REDIS_URL") or settings.get("REDIS_HOST"))
 
 
 def _folder(settings: Mapping[str, Any]) -> Path:

@@ -7,7 +7,6 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from webcrawler.connection import remote
 from webcrawler.errors import BadInput
 from webcrawler.settings import SETTINGS, complaint, unknown
 
@@ -28,7 +27,7 @@ OFF: dict[str, object] = {
 
 
 def options(settings: BaseSettings, spider: str) -> BaseSettings:
-    """All our settings as they hold for that spider, and those of a Redis.
+    """All our settings as they hold for that spider, those of Redis among them.
 
     Raises:
         BadInput: a value is not valid, or a name.
@@ -45,7 +44,6 @@ def options(settings: BaseSettings, spider: str) -> BaseSettings:
             raise BadInput(why)
         found[name] = value
     found["FRONTIER_NAME"] = found["FRONTIER_NAME"] or spider
-    found.update({name: settings[name] for name in remote.SETTINGS if name in settings})
     return BaseSettings(found)
 
 
