@@ -8,24 +8,16 @@ from typing import Any
 import pytest
 
 from webcrawler.frontier import CAUSES, Standing, bottleneck
-from webcrawler.frontier.inspect import ServerStanding
 
 COUNTS = {"seen": 10, "queued": 5, "leased": 1, "done": 4, "failed": 0, "quarantined": 0}
 STATS: dict[str, Any] = {**COUNTS, "reasons": {}, "refused": {}}
 QUIET = Standing(STATS, 0, 0, 0, 0, 1, 1, None, [], True)
-POLITE = {"delay_seconds": 1.0, "crawl_delay_max_seconds": 60.0}
+POLITE = {"delay_seconds": 1.0}
 
 
 def standing_of(**changes: Any) -> Standing:
     counts = {name: changes.pop(name) for name in tuple(changes) if name in STATS}
     return replace(QUIET, stats={**STATS, **counts}, **changes)
-
-
-def server(queued: int, crawl_delay: float = 0.0) -> ServerStanding:
-    return ServerStanding("http://a.test", queued, 0, 0, 0.5, "in time", crawl_delay)
-
-
-LARGE = standing_of(queued=10_800, waiting=3, servers=[server(10_584)])
 
 
 @pytest.mark.parametrize(
@@ -65,15 +57,6 @@ LARGE = standing_of(queued=10_800, waiting=3, servers=[server(10_584)])
         (standing_of(ready=40, doubtful=2), {}, "downloads", "Downloads: 42 servers"),
         (standing_of(ready=40), {"downloads": 32, "downloads_max": 32}, "downloads", "all 32 places"),
         (standing_of(ready=40), {"downloads": 9, "downloads_max": 0}, "downloads", "or the network"),
-        # one server has 98 % of the queue
-        (LARGE, POLITE, "one-server", "http://a.test, holds 98 % of the queue. It is asked at most"),
-        (LARGE, POLITE, "one-server", "its 10,584 URLs will take 2.9 hours or more"),
-        (LARGE, {}, "politeness", "Politeness"),  # nobody says how long its pause is
-        (LARGE, {"delay_seconds": 0.0}, "politeness", "Politeness"),  # it has none
-        (replace(LARGE, servers=[server(10_584, 5.0)]), POLITE, "one-server", "every 5 s"),
-        (replace(LARGE, servers=[server(10_584, 900.0)]), POLITE, "one-server", "every 60 s"),  # capped
-        (replace(LARGE, servers=[server(9_000)]), POLITE, "politeness", "3 servers"),  # 83 %
-        (standing_of(queued=30, waiting=1, servers=[server(30)]), POLITE, "politeness", "1 server"),  # 30 s
     ],
 )
 def test_what_holds_the_crawl_back(

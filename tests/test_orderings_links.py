@@ -19,9 +19,8 @@ from webcrawler.errors import BadInput
 from webcrawler.frontier import Done, Frontier, Known, Ordering, Politeness, Source, ordering
 from webcrawler.job import sitemap_link
 from webcrawler.orderings import MODES, UNKNOWN, guarded, location
-from webcrawler.orderings.base import BAND
+from webcrawler.orderings.base import BAND, draw
 from webcrawler.orderings.links import PER_NAT, draws, of_rank, rank_of
-from webcrawler.orderings.plain import draw
 from webcrawler.records import Lease, Link, Text
 from webcrawler.urls import url_id
 

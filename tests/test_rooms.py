@@ -40,7 +40,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("webcrawler/urls/_groups.py", "import webcrawler.text", "rooms import downward"),  # above
         ("webcrawler/crawl/run/crawl.py", "import spiders.index", "spiders and pipelines stand between"),
         ("webcrawler/search/display.py", "import scrapy", "Scrapy is known to its side only"),
-        ("webcrawler/orderings/plain.py", "import redis", "Redis is known to the frontier"),
+        ("webcrawler/orderings/words.py", "import redis", "Redis is known to the frontier"),
         ("webcrawler/search/display.py", "import whoosh", "Whoosh is known to the index only"),
     ],
 )

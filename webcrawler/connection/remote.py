@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from redis.connection import HiredisRespSerializer
 from redis.exceptions import RedisClusterException
 from redis.retry import Retry
 
-from webcrawler.connection.retry import retry
+from webcrawler.connection.retry import while_loading
 from webcrawler.errors import BadInput, Unavailable
 
 NUMBERS = frozenset((int, float))
@@ -60,13 +60,13 @@ def wait_until_it_answers(url: str) -> bool:
     }
     try:
         with client(url, **once) as probe:
-            _wait(probe.ping)
+            while_loading(probe.ping, LOADING_SECONDS, 0.1)
             is_cluster = False
             with suppress(redis.ResponseError):  # an access list, or a proxy, that lets no INFO through
                 is_cluster = bool(probe.info("cluster").get("cluster_enabled"))
         if is_cluster:
             with client(url, cluster=True, **once) as whole:
-                _wait(whole.check)
+                while_loading(whole.check, LOADING_SECONDS, 0.1)
         return is_cluster
     except (redis.RedisError, ValueError, OSError) as error:
         where = _where(url)
@@ -92,18 +92,6 @@ def check(live: redis.Redis | Cluster) -> None:
             live.ping()
     except redis.RedisError as error:
         raise Unavailable(f"Redis does not answer: {_one_line(error)}") from error
-
-
-def _wait(ask: Callable[[], object]) -> None:
-    """Until it no longer says that it will be there soon."""
-    soon = redis.exceptions.BusyLoadingError, redis.exceptions.ClusterDownError
-    retry(
-        ask,
-        seconds=LOADING_SECONDS,
-        pause=0.1,
-        is_passing=lambda error: isinstance(error, soon),
-        on_failure=lambda error: None,
-    )
 
 
 def _where(address: str) -> str:

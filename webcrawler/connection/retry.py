@@ -83,6 +83,18 @@ def retry(
     raise AssertionError("unreachable")
 
 
+def while_loading(ask: Callable[[], object], seconds: float, pause: float) -> None:
+    """Ask until Redis no longer says that it will be there soon."""
+    soon = exceptions.BusyLoadingError, exceptions.ClusterDownError
+    retry(
+        ask,
+        seconds=seconds,
+        pause=pause,
+        is_passing=lambda error: isinstance(error, soon),
+        on_failure=lambda error: None,
+    )
+
+
 def attempt(step: Callable[[], object], revive: Callable[[], object] = lambda: None) -> None:
     """Retry for about ten seconds, then give up without an error: leases of this worker expire anyway."""
     with suppress(RedisError, Unavailable):

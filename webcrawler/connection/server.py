@@ -18,7 +18,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from webcrawler.connection.retry import retry
+from webcrawler.connection.retry import while_loading
 from webcrawler.errors import BadInput, Unavailable
 
 LOADING_SECONDS = 300.0  # a log of tens of millions of URLs takes minutes
@@ -110,13 +110,7 @@ class Server:
         """
         with self.client() as client:
             try:
-                retry(
-                    client.ping,
-                    seconds=LOADING_SECONDS,
-                    pause=POLL_SECONDS,
-                    is_passing=lambda error: isinstance(error, redis.exceptions.BusyLoadingError),
-                    on_failure=lambda error: None,
-                )
+                while_loading(client.ping, LOADING_SECONDS, POLL_SECONDS)
             except redis.exceptions.BusyLoadingError as error:
                 raise Unavailable(f"the embedded server still loads {self.folder}") from error
             except redis.exceptions.TimeoutError as error:

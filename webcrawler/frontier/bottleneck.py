@@ -11,12 +11,10 @@ MANY_DOWNLOADED = 400  # two batches: more than that waits for parsers or for th
 PAGES_A_PARSER = 16  # waiting for each parser: it has had no pause for a while
 FEW_SERVERS = 8
 SOON_SECONDS = 0.1  # too soon to mention
-DOMINANT = 0.9  # share of the queue that makes one server the end of the crawl
-LONG_SECONDS = 60.0  # what takes less needs no warning
 BUDGETS = ("budget-", "full")
 CAUSES = (
     *("idle", "redis", "done", "budget", "no-worker", "disk", "parsers", "ending"),
-    *("one-server", "politeness", "retries", "slow-servers", "few-servers", "downloads"),
+    *("politeness", "retries", "slow-servers", "few-servers", "downloads"),
 )
 
 
@@ -62,7 +60,6 @@ def _causes(standing: Standing, gauges: Mapping[str, float]) -> Iterator[tuple[s
     if not standing.workers:
         yield "no-worker", "No worker is running: a crawl starts or ends, or its process has died."
     yield from _within(standing, gauges)
-    yield from _one_server(standing, gauges)
     if not standing.ready:
         yield from _no_server(standing, gauges)
     may_be_asked = standing.ready + standing.doubtful
@@ -92,20 +89,6 @@ def _within(standing: Standing, gauges: Mapping[str, float]) -> Iterator[tuple[s
         yield "ending", f"The end is near: the last {last} being fetched."
 
 
-def _one_server(standing: Standing, gauges: Mapping[str, float]) -> Iterator[tuple[str, str]]:
-    """One server that has nearly all of the queue: its pause bounds the crawl, whatever others do."""
-    if not standing.servers or "delay_seconds" not in gauges:
-        return
-    server, queued = standing.servers[0], standing.stats["queued"]
-    asked_for = min(server.crawl_delay, gauges.get("crawl_delay_max_seconds", 0.0))
-    pause = max(gauges["delay_seconds"], asked_for)
-    seconds = server.queued * pause
-    if server.queued >= DOMINANT * queued and seconds >= LONG_SECONDS:
-        share = f"{server.server}, holds {100 * server.queued // queued} % of the queue"
-        slowly = f"asked at most every {pause:g} s, so its {_count(server.queued, 'URL')} will take"
-        yield "one-server", f"One server, {share}. It is {slowly} {_long(seconds)} or more."
-
-
 def _no_server(standing: Standing, gauges: Mapping[str, float]) -> Iterator[tuple[str, str]]:
     """No server is ready: all have a pause, or give no answer."""
     if standing.doubtful > standing.waiting:
@@ -125,10 +108,3 @@ def _no_server(standing: Standing, gauges: Mapping[str, float]) -> Iterator[tupl
 def _count(number: int, noun: str) -> str:
     ending = "" if number == 1 else "es" if noun.endswith(("s", "ch")) else "s"
     return f"{number:,} {noun}{ending}"
-
-
-def _long(seconds: float) -> str:
-    """A time of a minute or more: "57 minutes", "3.1 hours", "2.0 days"."""
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} minutes"
-    return f"{seconds / 3600:.1f} hours" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"

@@ -250,7 +250,7 @@ class Frontier:
         before, prepared = self.connections, self.intake.prepare(done)
         calls = self.intake.calls(prepared) + self.leases.calls(self.partitions, limit, UNLIMITED)
         decided, leased = self.slots.run(calls)
-        return self.intake.decided(prepared, [decided], before), self.leases.leased([leased])
+        return self.intake.decided(prepared, [decided], before), self.leases.leased(leased)
 
     def fail(self, failed: Sequence[Failed]) -> list[int]:
         """Decides leases that came to nothing, or queues their URLs again.
@@ -305,9 +305,7 @@ class Frontier:
         Returns:
             Which of the URLs are leased, and stay so.
         """
-        found = self.slots.run_split(
-            "withdraw", checks, urls.server, lambda own: (wire.pack(wire.paths(own)),)
-        )
+        found = self.slots.run_split("withdraw", checks, urls.server, lambda own: (wire.by_server(zip(own)),))
         return {url.decode() for _, leased in found for url in leased}
 
     def recount(self, decided: Sequence[Again], outcome: str) -> None:
@@ -404,7 +402,7 @@ class Frontier:
             How many waited. What is leased is left to its worker.
         """
         found = self.slots.run_split(
-            "refuse", waiting, urls.server, lambda own: (f"failed/{reason}", wire.pack(wire.paths(own)))
+            "refuse", waiting, urls.server, lambda own: (f"failed/{reason}", wire.by_server(zip(own)))
         )
         return sum(int(refused) for _, refused in found)
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from itertools import count
-from operator import itemgetter
-from typing import Any
+from itertools import chain, count
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
 
 import msgpack
 from redis.exceptions import RedisError
@@ -193,8 +193,7 @@ def _taken(client: Client, keys: str, server: str, path: str) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Failing:
+class Failing(NamedTuple):
     server: str
     urls: int  # that wait
     due_seconds: float  # until the first of them
@@ -202,8 +201,8 @@ class Failing:
 
 def failing(frontier: Frontier) -> list[Failing]:
     """Servers with URLs that are tried again at a time, or that are spared after failures; soonest first."""
-    found = [one for partition in frontier.partitions for one in _failing(frontier.client, partition)]
-    return sorted(found, key=lambda one: one.due_seconds)
+    rows = chain.from_iterable(_failing(frontier.client, partition) for partition in frontier.partitions)
+    return sorted(rows, key=attrgetter("due_seconds"))
 
 
 def _failing(client: Client, partition: Partition) -> list[Failing]:
@@ -235,7 +234,6 @@ class ServerStanding:
     downloads: int  # now
     due_seconds: float  # until it may be asked; 0: now
     answers: str  # "in time", "slowly" or "not asked yet"
-    crawl_delay: float = 0.0  # seconds that its robots.txt asks for, before the cap
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,12 +319,11 @@ def _servers(
     queued = dict(zip(names, pipe.execute() if names else [], strict=True))
     busiest = sorted(names, key=lambda name: (-queued[name] - leased[name], name))[:limit]
     for name in busiest:
-        pipe.hmget(f"{partition.base}server:{name}", "next", "active", "pace", "delay")
+        pipe.hmget(f"{partition.base}server:{name}", "next", "active", "pace")
     found, politeness = [], pipe.execute() if busiest else []
-    for name, (due, active, pace, crawl_delay) in zip(busiest, politeness, strict=True):
+    for name, (due, active, pace) in zip(busiest, politeness, strict=True):
         answers = {None: "not asked yet", b"1": "in time"}.get(pace, "slowly")
         seconds = max(0.0, (float(due or 0) - now) / 1000)
         downloads = max(0, int(active or 0))
-        asked_for = float(crawl_delay or 0) / 1000
-        found.append(ServerStanding(name, queued[name], leased[name], downloads, seconds, answers, asked_for))
+        found.append(ServerStanding(name, queued[name], leased[name], downloads, seconds, answers))
     return found

@@ -76,18 +76,13 @@ class Intake:
         if not links:
             return 0
         limits = self.limits if within_budgets else NO_LIMITS
-        fresh = 0
         answers = self._slots.run_split(
             "discover",
             links,
             lambda link: urls.server(link.url),
             lambda own: (limits, wire.pack(self.columns(own, source)), part),
         )
-        for own, (new, refused, watched, *told) in answers:
-            self._tell(told, page)
-            self.remember(own, refused or (source is not None and source.repeats), watched)
-            fresh += int(new)
-        return fresh
+        return sum(self._take_in(own, source, answer, page) for own, answer in answers)
 
     def columns(self, links: Sequence[Link], source: Source | None) -> list[Any]:
         counts_all = 0 < self.budgets.prefix <= COUNTED_FROM
@@ -95,11 +90,14 @@ class Intake:
         found = wire.columns(links, self.ordering, lambda server: counts_all or is_watched(server), source)
         return [*found, 1] if decisions.are_logged() else found
 
-    def _tell(self, told: Sequence[Any], page: str) -> None:
-        """Log what an answer says of each link, if it does."""
+    def _take_in(self, links: Sequence[Link], source: Source | None, answer: Sequence[Any], page: str) -> int:
+        """Reads what _4_intake.lua says of links; returns how many were new."""
+        new, refused, watched, *told = answer
         if told:
-            added, refused = told[0]
-            decisions.log_taken_in(added, refused, page)
+            added, kept_out = told[0]
+            decisions.log_taken_in(added, kept_out, page)
+        self.remember(links, refused or (source is not None and source.repeats), watched)
+        return int(new)
 
     def complete(self, done: Sequence[Done]) -> list[int]:
         answers: list[int] = []
@@ -137,12 +135,10 @@ class Intake:
         answers = [-1] * sum(len(own) for own in prepared.values())
         taken: list[Done] = []
         for own, answer in zip(prepared.values(), found, strict=True):
-            for (n, one, links), (new, refused, watched, *told) in zip(own, answer, strict=True):
-                self._tell(told, one.lease.url)
-                answers[n] = int(new)
-                if new >= 0:
+            for (n, one, links), of_links in zip(own, answer, strict=True):
+                if of_links[0] >= 0:
                     taken.append(one)
-                    self.remember(links, refused or self._source(one).repeats, watched)
+                    answers[n] = self._take_in(links, self._source(one), of_links, one.lease.url)
         # Redis may have lost links that we skipped as known: send them again
         if self._slots.connections != before:
             self.discover(link for one in taken for link in one.links)
@@ -169,9 +165,8 @@ class Intake:
                 packed = wire.pack(self.columns(abroad, source))
                 calls.append(Call(partition, "discover", (self.limits, packed, str(one.lease.id))))
                 sent.append((one, abroad))
-        for (one, abroad), (_, refused, watched, *told) in zip(sent, self._slots.run(calls), strict=True):
-            self._tell(told, one.lease.url)
-            self.remember(abroad, refused or self._source(one).repeats, watched)
+        for (one, abroad), answer in zip(sent, self._slots.run(calls), strict=True):
+            self._take_in(abroad, self._source(one), answer, one.lease.url)
         return rest
 
     def settle(self, past: Sequence[Past], retry_seconds: Callable[[int], float]) -> None:
@@ -197,7 +192,7 @@ class Intake:
                 "rescore",
                 part,
                 lambda one: urls.server(one[0]),
-                lambda own: (wire.pack(wire.priorities(own)), band),
+                lambda own: (wire.by_server(own), band),
             )
             changed += sum(number for _, number in found)
         return changed

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 
@@ -19,9 +19,26 @@ from webcrawler.frontier.wire import milliseconds
 from webcrawler.records import Lease
 
 UNLIMITED = 2**31
-HEADER = 4  # values of an answer of `lease` before those of leases
 IDLE_SECONDS = 1.0  # for which a worker has room and nothing due at home, until it leases from others
 PATIENCE_SECONDS = 3.0  # for which a partition has more due than its owner takes, until others take it
+
+
+class Answer(NamedTuple):
+    """What lease-2.lua says of a partition."""
+
+    queued: int
+    leased: int
+    wait_ms: int = -1  # until something may be due; -1: nothing waits
+    is_alone: bool = False  # does the worker hold a URL alone, or let go of others for that?
+    leases: Sequence[Lease] = ()
+
+    @classmethod
+    def read(cls, values: Sequence[Any]) -> Answer:
+        queued, leased, wait_ms, is_alone, *rest = values
+        return cls(queued, leased, wait_ms, bool(is_alone), wire.leases(rest))
+
+
+Answers = dict[Partition, Answer]
 
 
 class Leases:
@@ -56,57 +73,50 @@ class Leases:
             for one in others:
                 if not self._suffices(answers, limit):
                     answers |= self._ask([one], left, doubtful)
-        alone = [one for one, answer in answers.items() if answer[3]]
-        self._alone = alone[0] if alone else None
-        return self.leased(list(answers.values()))
+        self._alone = next((one for one, answer in answers.items() if answer.is_alone), None)
+        return _together(answers.values())
 
-    def _ask_where_due(self, asked: list[Partition], limit: int, doubtful: int) -> dict[Partition, Any]:
+    def _ask_where_due(self, asked: list[Partition], limit: int, doubtful: int) -> Answers:
         """Leases from those of these partitions where anything is due, others' only if none is of its own.
 
         Without a place for doubtful servers, nobody can tell whether its own have any: then from those only.
         """
         answers = self._ask(asked, 0, doubtful)
-        due = [one for one in asked if answers[one][2] == 0]
+        due = [one for one in asked if answers[one].wait_ms == 0]
         own = [one for one in due if not self.homes.is_foreign(one.prefix)]
         if own or not doubtful or not self._is_idle:
-            for one in due:
-                if one not in own:
-                    answers[one][2] = -1 if own else milliseconds(IDLE_SECONDS)
+            wait_ms = -1 if own else milliseconds(IDLE_SECONDS)
+            answers |= {one: answers[one]._replace(wait_ms=wait_ms) for one in due if one not in own}
             due = own
         return answers | self._ask(due[:limit], limit, doubtful) if limit and due else answers
 
-    def _with_quiet(self, answers: dict[Partition, Any], doubtful: int) -> dict[Partition, Any]:
+    def _with_quiet(self, answers: Answers, doubtful: int) -> Answers:
         """With what others answered last; they are asked again before anybody believes that all is done."""
         quiet = [one for one in self._slots.partitions if one not in answers]
-        answers |= {one: self._slots.outlook.last(one) for one in quiet}
-        is_over = not any(answer[0] or answer[1] for answer in answers.values())
+        answers |= {one: Answer(*self._slots.outlook.last(one)) for one in quiet}
+        is_over = not any(answer.queued or answer.leased for answer in answers.values())
         return answers | self._ask(quiet, 0, doubtful) if is_over else answers
 
     def _ask(
         self, asked: Sequence[Partition], limit: int, doubtful: int, before: Sequence[Call] = ()
-    ) -> dict[Partition, Any]:
+    ) -> Answers:
         """Leases from these partitions in one round trip, with what is to be said before."""
         found = self._slots.run([*before, *self.calls(asked, limit, doubtful)])[len(before) :]
-        for one, answer in zip(asked, found, strict=True):
+        answers = dict(zip(asked, map(Answer.read, found), strict=True))
+        for one, answer in answers.items():
             is_foreign = self.homes.is_foreign(one.prefix)
-            if not is_foreign and len(answer) > HEADER:
+            if not is_foreign and answer.leases:
                 self._busy_at = time.monotonic()
-            self._slots.outlook.note(one, answer, doubtful > 0, is_foreign)
-        return dict(zip(asked, found, strict=True))
+            self._slots.outlook.note(one, answer[:3], doubtful > 0, is_foreign)
+        return answers
 
-    def _suffices(self, answers: Mapping[Partition, Any], limit: int) -> bool:
+    def _suffices(self, answers: Answers, limit: int) -> bool:
         """Was anything leased? Or is something queued, where nothing was to be leased?"""
-        return any(len(answer) > HEADER or (answer[0] and not limit) for answer in answers.values())
+        return any(answer.leases or (answer.queued and not limit) for answer in answers.values())
 
-    def leased(self, answers: Sequence[Any]) -> Leased:
-        """Reads the answers to `calls`."""
-        waits = [answer[2] for answer in answers if answer[2] >= 0]
-        return Leased(
-            list(chain.from_iterable(wire.leases(answer[HEADER:]) for answer in answers)),
-            sum(answer[0] for answer in answers),
-            sum(answer[1] for answer in answers),
-            min(waits) / 1000 if waits else None,
-        )
+    def leased(self, values: Sequence[Any]) -> Leased:
+        """Reads the answer to one of `calls`."""
+        return _together([Answer.read(values)])
 
     def _in_turn(self, limit: int, doubtful: int) -> tuple[list[Partition], list[Partition]]:
         """The partitions whose turn it is, one for each URL, and the others, this worker's own first.
@@ -264,3 +274,13 @@ class Leases:
         prefixes = [partition.prefix for partition in self._slots.partitions]
         found = (self._slots.client.zrange(prefix + "workers", 0, -1) for prefix in prefixes)
         return sorted({name.decode() for names in found for name in names})
+
+
+def _together(answers: Collection[Answer]) -> Leased:
+    waits = [answer.wait_ms for answer in answers if answer.wait_ms >= 0]
+    return Leased(
+        list(chain.from_iterable(answer.leases for answer in answers)),
+        sum(answer.queued for answer in answers),
+        sum(answer.leased for answer in answers),
+        min(waits) / 1000 if waits else None,
+    )

@@ -73,7 +73,7 @@ def _place(domain: str, number: int) -> int:
     return int.from_bytes(blake2b(domain.encode(), digest_size=8).digest()) % number
 
 
-class Answer(NamedTuple):
+class Prospect(NamedTuple):
     """What a partition has, and when something may be due there, by the clock of this process."""
 
     queued: int
@@ -88,15 +88,17 @@ class Outlook:
     """The last answers of all partitions to one worker; its threads share it."""
 
     def __init__(self) -> None:
-        self._answers: dict[Partition, Answer] = {}
+        self._answers: dict[Partition, Prospect] = {}
 
-    def note(self, partition: Partition, answer: list[int], of_doubtful: bool, is_foreign: bool) -> None:
-        """A partition has answered {queued, leased, ms until something may be due or -1, …}."""
-        now, (queued, leased, wait_ms) = time.monotonic(), answer[:3]
+    def note(
+        self, partition: Partition, answer: tuple[int, int, int], of_doubtful: bool, is_foreign: bool
+    ) -> None:
+        """A partition has answered {queued, leased, ms until something may be due or -1}."""
+        now, (queued, leased, wait_ms) = time.monotonic(), answer
         due = now + wait_ms / 1000 if wait_ms >= 0 else None
         latest = now + (FOREIGN_SECONDS if is_foreign else QUIET_SECONDS)
         quiet_until = latest if due is None else min(due, latest)
-        self._answers[partition] = Answer(queued, leased, due, quiet_until, of_doubtful, is_foreign)
+        self._answers[partition] = Prospect(queued, leased, due, quiet_until, of_doubtful, is_foreign)
 
     def stir(self, partitions: Iterable[Partition]) -> None:
         """This worker has changed something there: some of it may be due."""
@@ -110,13 +112,13 @@ class Outlook:
         answer = self._answers.get(partition)
         return bool(answer and answer.of_doubtful >= of_doubtful and time.monotonic() < answer.quiet_until)
 
-    def last(self, partition: Partition) -> list[int]:
-        """What it answered, as of now; nothing, if it was not asked yet."""
+    def last(self, partition: Partition) -> tuple[int, int, int]:
+        """What it answered, as of now: queued, leased, wait_ms; nothing, if it was not asked yet."""
         answer = self._answers.get(partition)
         if not answer:
-            return [0, 0, -1, 0]
+            return 0, 0, -1
         wait_ms = -1 if answer.due is None else max(0, round(1000 * (answer.due - time.monotonic())))
-        return [answer.queued, answer.leased, wait_ms, 0]
+        return answer.queued, answer.leased, wait_ms
 
     def forget(self) -> None:
         self._answers.clear()

@@ -67,35 +67,23 @@ def columns(
     ]
 
 
-def priorities(some: Iterable[tuple[str, int]]) -> list[list[Any]]:
-    """Canonical URLs and their new priorities, grouped by server, for rescore-2.lua."""
-    found: dict[str, list[Any]] = {}
-    for url, priority in some:
+def by_server(rows: Iterable[tuple[Any, ...]]) -> bytes:
+    """Rows that begin with a canonical URL, as columns grouped by server: [server, paths, column, …]."""
+    groups: dict[str, list[Any]] = {}
+    for url, *values in rows:
         server, path = urls.split(url)
-        group = found.setdefault(server, [server, [], []])
-        group[1].append(path)
-        group[2].append(priority)
-    return list(found.values())
-
-
-def again(some: Iterable[Again]) -> bytes:
-    """Decided URLs that are due again, grouped by server, for again-2.lua."""
-    found: dict[str, list[Any]] = {}
-    for url, was, request, spelling in some:
-        server, path = urls.split(url)
-        group = found.setdefault(server, [server, [], [], [], [], []])
-        values = (path, str(urls.url_id(url)), was, request, spelling if spelling != url else "")
-        for column, value in zip(group[1:], values, strict=True):
+        group = groups.setdefault(server, [server, [], *([] for _ in values)])
+        for column, value in zip(group[1:], (path, *values), strict=True):
             column.append(value)
-    return pack(list(found.values()))  # type: ignore[no-any-return]
+    return pack(list(groups.values()))  # type: ignore[no-any-return]
 
 
-def paths(some: Iterable[str]) -> list[list[Any]]:
-    """Canonical URLs, grouped by server, for refuse-2.lua and withdraw-2.lua."""
-    found: dict[str, list[Any]] = {}
-    for server, path in map(urls.split, some):
-        found.setdefault(server, [server, []])[1].append(path)
-    return list(found.values())
+def again(due: Iterable[Again]) -> bytes:
+    """Decided URLs that are due again, for again-2.lua."""
+    return by_server(
+        (url, str(urls.url_id(url)), was, request, spelling if spelling != url else "")
+        for url, was, request, spelling in due
+    )
 
 
 def done(one: Done, columns: list[Any]) -> bytes:

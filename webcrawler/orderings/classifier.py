@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Seen, Source, number, whole_number
+from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Seen, Source, draw, number, whole_number
 from webcrawler.orderings.examples import Examples, ScoredPage, score_again
-from webcrawler.orderings.plain import draw
 from webcrawler.orderings.topic import SIMILAR, Wanted, page_score, stems_of, vector
 from webcrawler.orderings.words import FULL, redirected
 from webcrawler.records import Lease, Link, Text

@@ -8,8 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.orderings.base import BAND, DAMPING, LEAST, Known, Ordering, Source, is_vote, seed_of
-from webcrawler.orderings.plain import ALL, GOLDEN, MIX_1, MIX_2, draw
+from webcrawler.orderings.base import (
+    ALL,
+    BAND,
+    DAMPING,
+    GOLDEN,
+    LEAST,
+    MIX_1,
+    MIX_2,
+    Known,
+    Ordering,
+    Source,
+    draw,
+    is_vote,
+    seed_of,
+)
 from webcrawler.records import Link
 
 PER_NAT = 2**15  # priorities in a factor of e; 16 of them fit under BAND

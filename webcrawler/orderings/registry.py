@@ -72,10 +72,10 @@ _ROWS = (
     Mode("context-graph", "context.ContextGraph", BOTH, EXAMPLES,
          "learns how far pages are from the subject, and follows those that are expected to be nearest",
          "search"),
-    Mode("breadth", "plain.Breadth", BOTH, "",
+    Mode("breadth", "base.Breadth", BOTH, "",
          "takes every server in turn, whatever it is about: to compare the others with"),
-    Mode("fifo", "plain.Fifo", INDEX, "", "takes what was found first"),
-    Mode("random", "plain.Random", INDEX, "", "takes any known URL, each with the same chance"),
+    Mode("fifo", "base.Fifo", INDEX, "", "takes what was found first"),
+    Mode("random", "base.Random", INDEX, "", "takes any known URL, each with the same chance"),
     Mode("backlink", "links.Backlink", INDEX, "", "takes what most pages seen so far link to", "search"),
     Mode("pagerank", "links.PageRank", INDEX, "",
          "takes the highest PageRank over the links seen so far", "search"),
@@ -87,7 +87,7 @@ _ROWS = (
     Mode("anchor", "words.Anchor", INDEX, QUERY, "takes links whose anchor is most like the query"),
     Mode("hot-anchor", "words.HotAnchor", INDEX, QUERY, "is hot, by anchor and address alone"),
     Mode("ic", "words.Combined", INDEX, QUERY, "adds words of the query in anchors to backlinks"),
-    Mode("priority", "plain.Priority", (), "", "takes the highest priority of the Scrapy request"),
+    Mode("priority", "base.Priority", (), "", "takes the highest priority of the Scrapy request"),
 )
 # fmt: on
 MODES = {row.name: row for row in _ROWS}

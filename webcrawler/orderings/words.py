@@ -17,6 +17,7 @@ from webcrawler.errors import BadInput
 from webcrawler.orderings.base import (
     BAND,
     PRIORITY_MAX,
+    Fifo,
     Known,
     Ordering,
     Source,
@@ -24,7 +25,6 @@ from webcrawler.orderings.base import (
     number,
     whole_number,
 )
-from webcrawler.orderings.plain import Fifo
 from webcrawler.records import Lease, Link, Text
 from webcrawler.urls import host_and_port, split
 
