@@ -13,9 +13,8 @@ from papers import TYPES, docx, epub, owls, pdf, pdf_page, zipped
 
 from webcrawler.errors import Unreadable
 from webcrawler.parsing import declared_kind, kind_of, parse, readable_kinds, unread_endings
-from webcrawler.parsing.documents import KINDS
+from webcrawler.parsing.documents import KINDS, office
 from webcrawler.parsing.documents import pdf as pdf_reader
-from webcrawler.parsing.documents import zipped as zipped_reader
 from webcrawler.records import Page
 from webcrawler.settings import WORDS
 
@@ -133,7 +132,7 @@ def test_of_a_pdf_so_many_pages_are_read(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_of_an_archive_so_many_bytes_are_inflated(monkeypatch: pytest.MonkeyPatch) -> None:
     paragraphs = "".join(f"<w:p><w:r><w:t>word{number}</w:t></w:r></w:p>" for number in range(1_000))
-    monkeypatch.setattr(zipped_reader, "MAX_BYTES", 10_000)
+    monkeypatch.setattr(office, "MAX_BYTES", 10_000)
 
     words = parse(docx(paragraphs), URL, OCTETS).text.split()
 
@@ -230,7 +229,7 @@ def test_what_is_no_document_is_of_no_kind(kind: str, body: bytes, url: str) -> 
 
 
 def test_what_has_no_reader_here_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.parsing.documents.kinds.find_spec", lambda name: None)
+    monkeypatch.setattr("webcrawler.parsing.documents.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")
 
     assert readable_kinds(["pdf", "doc", "docx", "text"]) == {"html", "docx", "text"}

@@ -15,8 +15,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as c
 
 from webcrawler.errors import Unreadable
-from webcrawler.parsing.documents.reading import NONE, Target, described
-from webcrawler.parsing.documents.text import words
+from webcrawler.parsing.documents.text import NONE, Target, described, element, words
 
 MAX_PAGES = 2_000  # what is beyond is left out; about 1 ms of processor time each
 MAX_CHARACTERS = 2**23  # of all pages; the page that passes it is the last one
@@ -51,7 +50,7 @@ class Sheet(NamedTuple):
     links: list[Link]
 
 
-def read(body: bytes, _: str, target: Target) -> None:
+def pdf(body: bytes, _: str, target: Target) -> None:
     try:
         document = pdfium.PdfDocument(body)
     except pdfium.PdfiumError as error:
@@ -162,8 +161,7 @@ def _tell(sheet: Sheet, most: float, target: Target) -> None:
         target.end(tag)
     for link in sheet.links:
         if link.start == link.end:
-            target.start("a", {"href": link.url})
-            target.end("a")
+            element(target, "a", "", {"href": link.url})
 
 
 def _tag(line: Line, most: float) -> str:
@@ -184,8 +182,6 @@ def _tell_line(line: Line, links: list[Link], target: Target) -> None:
         start, stop = max(link.start, at), min(link.end, end)
         if start < stop:
             words(target, piece(at, start))
-            target.start("a", {"href": link.url})
-            target.data(piece(start, stop))
-            target.end("a")
+            element(target, "a", piece(start, stop), {"href": link.url})
             at = stop
     words(target, piece(at, end))
