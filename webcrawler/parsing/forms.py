@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from webcrawler.parsing.encoding import python_name
-from webcrawler.parsing.markup import feed
-from webcrawler.parsing.reader import Attributes
+from webcrawler.parsing.markup import tree
 from webcrawler.records import FORM, FORM_AND_LINK, Link
 from webcrawler.urls import UnfetchableUrl, outlink, resolve
 
@@ -41,95 +41,63 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
 class _Draft(NamedTuple):
-    """A form, while its fields are collected."""
+    """A form that may be filled in, as the page has it."""
 
     action: str
     encoding: str  # in which it is sent; "": that of its page
     fields: list[tuple[str, str]]  # sent as they are
-    texts: list[str]  # names of text fields
+    text: str  # name of the text field
 
 
-class FormReader:
-    """Receives lxml's events, as `Reader` does, and keeps the forms that may be filled in."""
-
-    def __init__(self) -> None:
-        self.found: list[_Draft] = []
-        self._form: _Draft | None = None
-        self._is_refused = False  # something in the open form says that it is none of ours
-        self._has_button = False
-        self._select = ""  # name of the open one
-        self._options: list[tuple[bool, str | None]] = []  # of the open select: chosen?, value
-        self._label: list[str] = []  # of the open option
-
-    def start(self, tag: str, attributes: Attributes) -> None:
-        if tag == "form" and self._form is None:
-            accepted = map(python_name, attributes.get("accept-charset", "").split())
-            action = attributes.get("action", "").strip()
-            self._form = _Draft(action, next(filter(None, accepted), ""), [], [])
-            self._is_refused = attributes.get("method", "").strip().lower() not in ("", "get")
-            self._is_refused |= "nofollow" in attributes.get("rel", "").lower().split()
-            self._has_button = False
-        if self._form is None or "disabled" in attributes:
-            return
-        match tag:
-            case "input":
-                self._input(self._form, attributes)
-            case "button" if attributes.get("type", "submit").lower() == "submit":
-                self._button(self._form, attributes)
-            case "textarea":
-                self._is_refused = True
-            case "select":
-                self._select, self._options = attributes.get("name", ""), []
-            case "option":
-                self._options.append(("selected" in attributes, attributes.get("value")))
-                self._label = []
-
-    def end(self, tag: str) -> None:
-        if self._form is None:
-            return
-        if tag == "option" and self._options and self._options[-1][1] is None:
-            self._options[-1] = (self._options[-1][0], " ".join("".join(self._label).split()))
-        elif tag == "select" and self._select:
-            chosen = next((one for one in self._options if one[0]), None) or next(iter(self._options), None)
-            if chosen:
-                self._form.fields.append((self._select, chosen[1] or ""))
-            self._select = ""
-        elif tag == "form":
-            draft, self._form = self._form, None
-            is_small = len(draft.fields) <= MAX_FIELDS and len(self.found) < MAX_FORMS
-            if is_small and not self._is_refused and len(draft.texts) == 1:
-                self.found.append(draft)
-
-    def data(self, chunk: str) -> None:
-        if self._select:
-            self._label.append(chunk)
-
-    def close(self) -> None:
-        pass
-
-    def _input(self, form: _Draft, attributes: Attributes) -> None:
-        kind, name = attributes.get("type", "").strip().lower(), attributes.get("name", "")
-        value = attributes.get("value", "")
-        if kind in PERSONAL or (kind == "hidden" and _has(name, OF_A_VISIT)):
-            self._is_refused = True
-        elif kind == "submit":
-            self._button(form, attributes)
-        elif kind in UNSENT or not name or (kind in TICKED and "checked" not in attributes):
-            return
-        elif kind in TEXT and "readonly" not in attributes:
-            form.texts.append(name)
-            self._is_refused |= _has(name, OTHER_TEXT)
+def _draft(form: Any) -> _Draft | None:
+    """Read a form; None for one that is not to be filled in."""
+    fields: list[tuple[str, str]] = []
+    texts: list[str] = []
+    has_button = False
+    if form.get("method", "").strip().lower() not in ("", "get"):
+        return None
+    if "nofollow" in form.get("rel", "").lower().split():
+        return None
+    for field in form.iter("input", "button", "textarea", "select"):
+        kind, name, value = (
+            field.get("type", "").strip().lower(),
+            field.get("name", ""),
+            field.get("value", ""),
+        )
+        if "disabled" in field.attrib:
+            continue
+        if field.tag == "textarea" or kind in PERSONAL or (kind == "hidden" and _has(name, OF_A_VISIT)):
+            return None
+        if kind == "submit" or (field.tag == "button" and not kind):
+            if has_button:  # only the first one counts, which Enter presses
+                continue
+            if not {"formaction", "formmethod"}.isdisjoint(field.attrib):
+                return None
+            has_button = True
+            fields += [(name, value)] if name else []
+        elif field.tag == "select":
+            fields += [(name, chosen) for chosen in _chosen(field) if name]
+        elif kind in UNSENT or not name or (kind in TICKED and "checked" not in field.attrib):
+            continue
+        elif kind in TEXT and "readonly" not in field.attrib:
+            if _has(name, OTHER_TEXT):
+                return None
+            texts.append(name)
         else:
-            form.fields.append((name, value or ("on" if kind in TICKED else "")))
+            fields.append((name, value or ("on" if kind in TICKED else "")))
+    if len(texts) != 1 or len(fields) > MAX_FIELDS:
+        return None
+    accepted = map(python_name, form.get("accept-charset", "").split())
+    return _Draft(form.get("action", "").strip(), next(filter(None, accepted), ""), fields, texts[0])
 
-    def _button(self, form: _Draft, attributes: Attributes) -> None:
-        """Only the first one counts, which Enter presses."""
-        if self._has_button:
-            return
-        self._has_button = True
-        self._is_refused |= not {"formaction", "formmethod"}.isdisjoint(attributes)
-        if name := attributes.get("name"):
-            form.fields.append((name, attributes.get("value", "")))
+
+def _chosen(select: Any) -> list[str]:
+    """Return the value of the option that is sent, if there is one."""
+    options = [one for one in select.iter("option") if "disabled" not in one.attrib]
+    option = next((one for one in options if "selected" in one.attrib), next(iter(options), None))
+    if option is None:
+        return []
+    return [option.get("value") or " ".join("".join(option.itertext()).split())]
 
 
 def search_forms(
@@ -146,13 +114,9 @@ def search_forms(
     """
     if "<form" not in html.lower():
         return ()
-    reader = FormReader()
-    feed(html, reader)
-    found = {
-        link.id: link
-        for draft in reader.found
-        if (link := _link(draft, base, protocols, draft.encoding or encoding))
-    }
+    drafts = islice(filter(None, map(_draft, tree(html).iter("form"))), MAX_FORMS)
+    links = (_link(draft, base, protocols, draft.encoding or encoding) for draft in drafts)
+    found = {link.id: link for link in links if link}
     return tuple(found.values())
 
 
@@ -167,7 +131,7 @@ def with_forms(links: Sequence[Link], forms: Sequence[Link]) -> tuple[Link, ...]
 
 
 def _link(draft: _Draft, base: str, protocols: Collection[str], encoding: str) -> Link | None:
-    (name,) = draft.texts
+    name = draft.text
     encoding = "utf-8" if encoding.startswith("utf") else encoding
     try:
         program = resolve(draft.action or base, base).partition("#")[0].partition("?")[0]

@@ -97,3 +97,12 @@ def feed(html: str, target: Any) -> None:
     with contextlib.suppress(etree.LxmlError):
         parser.feed(b"<html>" + html.encode("utf-8", "replace"))
         parser.close()
+
+
+def tree(html: str) -> Any:
+    """Return the root element of what `markup` returned; what is nested very deep is missing in it."""
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
+    with contextlib.suppress(etree.LxmlError):
+        if (root := etree.fromstring(b"<html>" + html.encode("utf-8", "replace"), parser)) is not None:
+            return root
+    return etree.Element("html")

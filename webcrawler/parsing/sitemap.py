@@ -11,7 +11,7 @@ import re
 import zlib
 from codecs import BOM_UTF8, iterdecode
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -32,7 +32,6 @@ _GZIP = b"\x1f\x8b"
 _MEMBERS_MAX = 1_000  # of a gzip file
 _ENTRIES = {"urlset": "url", "sitemapindex": "sitemap", "rss": "item", "rdf": "item", "feed": "entry"}
 _DATES = frozenset({"lastmod", "pubdate", "date", "published", "updated", "issued", "modified"})
-_READ = _DATES | {"loc", "link", "guid"}
 # People forget to escape "&" in URLs; a parser that goes on would leave out what follows it.
 _AMPERSAND = re.compile(
     rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?!#\d+;|#x[0-9a-f]+;|[a-z]\w*;)", re.DOTALL | re.IGNORECASE
@@ -91,9 +90,8 @@ def parse_sitemap(
 
 def begins_as_sitemap(body: bytes, content_type: str = "") -> bool:
     """Say by its first bytes whether this is XML that begins as a sitemap or a feed does."""
-    reader = _Reader()
-    _feed(_in_utf_8(_inflated(body[:_HEAD_BYTES], _HEAD_BYTES), content_type), reader)
-    return reader.root is not None
+    root, _ = _of_xml(_in_utf_8(_inflated(body[:_HEAD_BYTES], _HEAD_BYTES), content_type))
+    return root is not None
 
 
 def _inflated(body: bytes, most: int = SITEMAP_BYTES) -> bytes:
@@ -115,9 +113,7 @@ def _entries(body: bytes, content_type: str) -> tuple[str | None, list[_Entry]]:
     """The kind of file, by its root element ("text": none); None where it is no such file."""
     text = _in_utf_8(body, content_type)
     if text.startswith(b"<"):
-        reader = _Reader()
-        _feed(text, reader)
-        return reader.root, reader.entries
+        return _of_xml(text)
     lines = islice(_LINE.finditer(text), MAX_ENTRIES + 1)
     found = [_Entry(line[0].decode()) for line in lines]
     return ("text" if found else None), found
@@ -131,78 +127,62 @@ def _in_utf_8(body: bytes, content_type: str) -> bytes:
     return text.removeprefix(BOM_UTF8).replace(b"\0", b"").lstrip()
 
 
-def _feed(text: bytes, target: Any) -> None:
+def _of_xml(text: bytes) -> tuple[str | None, list[_Entry]]:
+    """The local name of the root element, if the file is of a known kind, and its entries."""
+    root: str | None = None
+    entries: list[_Entry] = []
     if b"<!ENTITY" in text:
-        return
+        return root, entries
     xml = _AMPERSAND.sub(lambda found: found[1] or b"&amp;", text)
-    parser = etree.XMLParser(
-        target=target, encoding="utf-8", resolve_entities=False, no_network=True, recover=True
-    )
+    depth = inside = 0  # open elements, and those outside of the open entry and with it
     with contextlib.suppress(etree.LxmlError):
-        for at in range(0, len(xml), _PIECE):
-            parser.feed(xml[at : at + _PIECE])
-            if len(target.entries) > MAX_ENTRIES:
-                return
-        parser.close()
+        for event, node in _events(xml):
+            name = _local(node)
+            depth += 1 if event == "start" else -1
+            if event == "start" and depth == 1:
+                root = name if name in _ENTRIES else None
+                if root is None:
+                    break
+            elif event == "start" and not inside and root and name == _ENTRIES[root]:
+                inside = depth
+            elif event == "end" and depth < inside:
+                entries += _entry(node)
+                inside = 0
+                if len(entries) > MAX_ENTRIES:
+                    break
+            if event == "end" and not inside:
+                node.clear()
+    return root, entries
 
 
-class _Reader:
-    """Receives lxml's events, and keeps the entries of a file of a known kind.
-
-    Attributes:
-        root: local name of the root element, if the file is of a known kind.
-    """
-
-    def __init__(self) -> None:
-        self.root: str | None = None
-        self.entries: list[_Entry] = []
-        self._depth = 0
-        self._entry_depth = 0  # 0: outside of entries
-        self._found: dict[str, list[str]] = {}  # texts of the open entry by element; "": its own
-        self._text: list[str] | None = None  # that is being read
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        name = _local(tag)
-        self._depth += 1
-        if self._depth == 1:
-            self.root = name if name in _ENTRIES else None
-        elif not self._entry_depth and self.root and name == _ENTRIES[self.root]:
-            self._entry_depth = self._depth
-            self._found = {"": []}
-            self._text = self._found[""]
-        elif self._depth == self._entry_depth + 1 and name in _READ:
-            self._found.setdefault(name, []).append("")
-            self._text = []
-            if name == "link" and attributes.get("rel", "alternate") == "alternate":
-                self._found[name][-1] = attributes.get("href", "")
-        elif self._entry_depth:
-            self._text = None
-
-    def data(self, chunk: str) -> None:
-        if self._text is not None:
-            self._text.append(chunk)
-
-    def end(self, tag: str) -> None:
-        if self._depth == self._entry_depth:
-            self._close_entry()
-            self._entry_depth, self._text = 0, None
-        elif self._entry_depth and self._depth == self._entry_depth + 1:
-            if self._text is not None:
-                self._found[_local(tag)][-1] += "".join(self._text)
-            self._text = self._found[""]
-        self._depth -= 1
-
-    def close(self) -> None:
-        pass
-
-    def _close_entry(self) -> None:
-        found = {name: [*filter(None, map(str.strip, texts))] for name, texts in self._found.items()}
-        guids = [text for text in found.get("guid", ()) if text.startswith(("http://", "https://"))]
-        hrefs = [*found.get("loc", ()), *found.get("link", ()), *guids, "".join(found[""])]
-        if hrefs[0]:
-            dates = [date for name in found.keys() & _DATES for date in found[name]]
-            self.entries.append(_Entry(hrefs[0], tuple(dates)))
+def _events(xml: bytes) -> Iterator[tuple[str, Any]]:
+    """Yield what begins and what ends, up to the first error; what is never closed does not end."""
+    parser: Any = etree.XMLPullParser(
+        ("start", "end"), encoding="utf-8", resolve_entities=False, no_network=True, recover=True
+    )
+    for at in range(0, len(xml), _PIECE):
+        parser.feed(xml[at : at + _PIECE])
+        yield from parser.read_events()
 
 
-def _local(tag: str) -> str:
-    return tag.rpartition("}")[2].rpartition(":")[2].lower()
+def _entry(node: Any) -> list[_Entry]:
+    """The entry that an element is, or none."""
+    found: dict[str, list[str]] = {}
+    for child in node:
+        text = _own_text(child)
+        if _local(child) == "link" and child.get("rel", "alternate") == "alternate":
+            text = child.get("href", "") + text
+        found.setdefault(_local(child), []).append(text.strip())
+    guids = [text for text in found.get("guid", ()) if text.startswith(("http://", "https://"))]
+    hrefs = [*found.get("loc", ()), *found.get("link", ()), *guids, _own_text(node).strip()]
+    href = next(filter(None, hrefs), "")
+    dates = [date for name in found.keys() & _DATES for date in found[name] if date]
+    return [_Entry(href, tuple(dates))] if href else []
+
+
+def _own_text(node: Any) -> str:
+    return "".join([node.text or "", *(child.tail or "" for child in node)])
+
+
+def _local(node: Any) -> str:
+    return str(node.tag).rpartition("}")[2].rpartition(":")[2].lower()
