@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.parsing import parse
-from webcrawler.parsing.blocks import MAX_BLOCKS
+from webcrawler.parsing.around import MAX_BLOCKS
 from webcrawler.records import Page
 from webcrawler.text import content
 

@@ -15,8 +15,8 @@ from testdata import archive
 
 from webcrawler.errors import ParserKilled
 from webcrawler.parsing import begins_as_sitemap, parse_sitemap
-from webcrawler.parsing.dates import EARLIEST, moment
 from webcrawler.parsing.pool import ParserPool
+from webcrawler.parsing.robots import EARLIEST, moment
 from webcrawler.parsing.sitemap import MAX_ENTRIES, SITEMAP_BYTES
 from webcrawler.records import Sitemap
 

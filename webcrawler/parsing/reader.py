@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from webcrawler.parsing.blocks import BLOCKS, Blocks
+from webcrawler.parsing.around import BLOCKS, Blocks
 from webcrawler.parsing.language import subtag
 from webcrawler.parsing.outline import HEADED, Outline
 from webcrawler.parsing.robots import directives

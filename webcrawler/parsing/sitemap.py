@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from webcrawler.parsing.dates import moment
 from webcrawler.parsing.encoding import encoding_of
+from webcrawler.parsing.robots import moment
 from webcrawler.records import Link, Sitemap
 from webcrawler.urls import UnfetchableUrl, outlink
 

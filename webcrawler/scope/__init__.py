@@ -5,10 +5,9 @@ the WARC files, so that whatever builds a catalog or an index obeys it. `expand`
 `Begun` keeps how the newest crawl was begun.
 """
 
-from webcrawler.scope._begun import FILE as BEGUN
-from webcrawler.scope._begun import Begun, read_begun
 from webcrawler.scope._patterns import ALL, Patterns, expand
-from webcrawler.scope._stored import NAME, Scope, Watched, change, is_in_domains, read
+from webcrawler.scope._stored import FILE as BEGUN
+from webcrawler.scope._stored import NAME, Begun, Scope, Watched, change, is_in_domains, read, read_begun
 
 __all__ = [
     "ALL",

@@ -1,4 +1,4 @@
-"""The scope of a data folder: `scope.json`, replaced as a whole."""
+"""What a data folder keeps beside its pages, each replaced as a whole: its scope, how its crawl was begun."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import fcntl
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha1
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from webcrawler.durable import replaced
@@ -136,3 +138,33 @@ class Watched:
         if stamp != self._known[0]:
             self._known = stamp, read(self._crawl_dir)
         return self._known[1]
+
+
+FILE = "frontier.json"
+
+
+class Begun(NamedTuple):
+    """How the newest crawl of a data folder was begun; kept there until its frontier is cleared."""
+
+    mode: str
+    folder: str = ""  # the name by which the frontier knows it
+
+    def keep(self, folder: Path) -> None:
+        if read_begun(folder) != self:
+            with suppress(FileNotFoundError), replaced(folder / FILE) as file:  # another crawl was faster
+                file.write(json.dumps(self._asdict()).encode())
+
+
+def read_begun(folder: Path) -> Begun | None:
+    """None where no crawl has begun since the frontier was cleared.
+
+    Raises:
+        BadInput: the file is damaged.
+    """
+    try:
+        found = json.loads((folder / FILE).read_text("utf-8"))
+        return Begun(str(found["mode"]), str(found.get("folder", "")))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, LookupError, AttributeError):
+        raise BadInput(f"{folder / FILE} is damaged: delete it") from None

@@ -10,6 +10,7 @@ from operator import itemgetter
 
 from webcrawler.text import (
     MAX_TERM_CHARACTERS,
+    analysis,
     compound,
     has_stemmer,
     indexed_words,
@@ -19,7 +20,6 @@ from webcrawler.text import (
     lower_case,
     parts,
     readings,
-    scripts,
     seen,
     symbols,
     unaccented,
@@ -36,13 +36,13 @@ _SENTENCE_END = re.compile(r"[.!?:]\s+|[。！？]")
 _BEGINNING = 50_000  # characters that are searched first,
 _SCANNED = 200_000  # and characters that are searched if they have no word
 _MATCHES = 50  # of one word that are looked at
-_LETTERS = rf"(?:[^\W{scripts.UNSPACED}]|[{scripts.MARKS}]){{1,60}}"
-_WORD = re.compile(rf"{_LETTERS}(?:(?:[{scripts.APOSTROPHES}]|(?:{scripts.UNSEEN})+){_LETTERS})*")
+_LETTERS = rf"(?:[^\W{analysis.UNSPACED}]|[{analysis.MARKS}]){{1,60}}"
+_WORD = re.compile(rf"{_LETTERS}(?:(?:[{analysis.APOSTROPHES}]|(?:{analysis.UNSEEN})+){_LETTERS})*")
 # Two characters of a word in a script without spaces, as the index has them; the last one stands alone.
-_SIGNS = rf"[{scripts.MARKS}\uff9e\uff9f]*"  # those of Katakana of half width, too
-_PAIR = re.compile(rf"[{scripts.UNSPACED}]{_SIGNS}(?=([{scripts.UNSPACED}]?{_SIGNS}))")
+_SIGNS = rf"[{analysis.MARKS}\uff9e\uff9f]*"  # those of Katakana of half width, too
+_PAIR = re.compile(rf"[{analysis.UNSPACED}]{_SIGNS}(?=([{analysis.UNSPACED}]?{_SIGNS}))")
 # In Latin, Greek and Cyrillic: letters of other scripts, and emoji, look otherwise without a joiner.
-_UNSEEN = re.compile(rf"{scripts.UNSEEN}(?<=[\s0-9A-Za-z\u00c0-\u052f\u00ad\u2060].)")
+_UNSEEN = re.compile(rf"{analysis.UNSEEN}(?<=[\s0-9A-Za-z\u00c0-\u052f\u00ad\u2060].)")
 _ACCENTED = re.compile("[\u00c0-\u024f\u03ac-\u03b0\u03ca-\u03ce\u0439\u0450-\u045f\u1e00-\u1fff]")
 _BARE = {code: unaccented(chr(code))[:1] for code in range(0x2000) if _ACCENTED.match(chr(code))}
 # Languages whose words begin as their terms do; as a stemmer of Dutch has it, "gemaakt" is of "maak".

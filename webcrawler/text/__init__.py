@@ -1,6 +1,6 @@
 """From text to terms, the same way for pages, queries and orderings; word frequencies and fingerprints."""
 
-from webcrawler.text import analysis, content, scripts
+from webcrawler.text import analysis, content
 from webcrawler.text.analysis import (
     MAX_TERM_CHARACTERS,
     MAX_TOKENS,
@@ -23,8 +23,7 @@ from webcrawler.text.compounds import LEAST_COMPOUND, compound, joins_words
 from webcrawler.text.fingerprint import NEAR, distance, simhash
 from webcrawler.text.function_words import telling_terms
 from webcrawler.text.lexicon import Lexicon, parts
-from webcrawler.text.overlaps import overlapping
-from webcrawler.text.reference import Reference, english, general
+from webcrawler.text.reference import Reference, english, general, overlapping
 
 __all__ = [
     "LEAST_COMPOUND",
@@ -49,7 +48,6 @@ __all__ = [
     "overlapping",
     "parts",
     "readings",
-    "scripts",
     "seen",
     "simhash",
     "symbols",

@@ -7,11 +7,10 @@ addresses may be connected to, `Mirrors` what is a copy of what, `probe` what ca
 both use these functions, so they cannot disagree about a host.
 """
 
-from webcrawler.urls._canonical import canonical, url_id
+from webcrawler.urls._canonical import NO_SUCH_PAGE, canonical, is_probe, probe, url_id
 from webcrawler.urls._groups import path_prefix, registrable_domain
 from webcrawler.urls._mirrors import Mirrors
 from webcrawler.urls._outlink import DOCUMENTS, MAX_LENGTH, NAMED, Target, ending, gopher_item, is_at, outlink
-from webcrawler.urls._probe import NO_SUCH_PAGE, is_probe, probe
 from webcrawler.urls._resolve import (
     DEFAULT_PORTS,
     UnfetchableUrl,

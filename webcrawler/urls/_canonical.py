@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 from ada_url import normalize_url
 
-from webcrawler.urls._resolve import resolve, split
+from webcrawler.urls._resolve import resolve, server, split
 
 _UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 
@@ -113,3 +113,16 @@ def _is_stripped(part: str) -> bool:
     if name in STRIPPED_NAMES or name.startswith(STRIPPED_PREFIXES):
         return True
     return name in STRIPPED_IF_TOKEN and SESSION_VALUE(value) is not None
+
+
+NO_SUCH_PAGE = "-no-such-page"
+
+
+def probe(name: str) -> str:
+    """The canonical URL that is asked of a server: the same one each time, which no other site has."""
+    return canonical(f"{name}/{blake2b(name.encode(), digest_size=8).hexdigest()}{NO_SUCH_PAGE}")
+
+
+def is_probe(url: str) -> bool:
+    """Is this canonical URL its server's probe? It is never a document, however it came to be fetched."""
+    return url.endswith(NO_SUCH_PAGE) and url == probe(server(url))

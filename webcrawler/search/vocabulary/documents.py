@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Text
-from webcrawler.text import analysis, scripts
+from webcrawler.text import analysis
 
 DOCUMENTS = 50_000  # of larger crawls every second, third, … is read
 BODY_CHARACTERS = 20_000
@@ -35,7 +35,7 @@ _AT_ONCE = 500  # documents
 # "re — Regular expression operations — Python 3.11 documentation", "Vector | Docs", "Home: FAQ"
 _PARTS = re.compile(r"\s+[-–—|·•»:/]+\s+|:\s+|\s*[·•»]\s*")
 # No phrase spans one: what punctuation joins, as in code, is no run of words.
-_BREAKS = re.compile(rf"{_PARTS.pattern}|_|[^\w\s{scripts.APOSTROPHES}-]+|\s-+|-+\s")
+_BREAKS = re.compile(rf"{_PARTS.pattern}|_|[^\w\s{analysis.APOSTROPHES}-]+|\s-+|-+\s")
 _NAMES = re.compile(r"\w+(?:(?:\.|::|->)\w+)*")
 _IS_NAME = re.compile(r"[a-z][A-Z]|[^\W_](?:_+|\.|::|->)[^\W\d_]").search  # camelCase, a_b, a.b, a::b, a->b
 

@@ -16,7 +16,6 @@ Any text is a query: `parse` never raises, takes linear time, and says in notes 
 quotes, parentheses and fields that make no sense are read as plain words.
 """
 
-from webcrawler.text.query.dashed import Dashed, other_reading
 from webcrawler.text.query.grammar import Query, QueryTerm, expanded, parse
 from webcrawler.text.query.nodes import (
     AllOf,
@@ -35,7 +34,7 @@ from webcrawler.text.query.nodes import (
     all_of,
     leaves,
 )
-from webcrawler.text.query.scanner import MAX_CHARACTERS
+from webcrawler.text.query.scanner import MAX_CHARACTERS, Dashed, other_reading
 from webcrawler.text.query.words import MAX_WORDS
 
 __all__ = [

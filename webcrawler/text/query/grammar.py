@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from webcrawler.text.lexicon import ENGLISH, Lexicon
 from webcrawler.text.query import words
-from webcrawler.text.query.dashed import Dashed
 from webcrawler.text.query.nodes import (
     Changed,
     Is,
@@ -30,7 +29,7 @@ from webcrawler.text.query.nodes import (
     leaves,
     negated,
 )
-from webcrawler.text.query.scanner import MAX_CHARACTERS, Token, scan
+from webcrawler.text.query.scanner import MAX_CHARACTERS, Dashed, Token, scan
 from webcrawler.text.query.words import Budget, ReadWord
 
 _JOINS = ("OR", "AND")

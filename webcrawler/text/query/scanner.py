@@ -1,9 +1,12 @@
-"""From text to tokens: words, phrases, parentheses and operators, each with its sign and field."""
+"""From text to tokens: words, phrases, parentheses and operators, each with its sign and field.
+
+A word with a dash before it is an option of a program, such as -Wall, or what a page must not have.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 from webcrawler.text.analysis import seen
@@ -91,3 +94,21 @@ def _without_partner(value: str) -> str:
         if depth < 0:
             return value[:place]
     return value
+
+
+class Dashed(NamedTuple):
+    spelled: str  # with its dash
+    is_option: bool  # how it was read: the collection holds it as one; else pages with the word are left out
+
+
+def other_reading(text: str, dashed: Iterable[Dashed]) -> str:
+    """Return the query with options as words to leave out, and words to leave out as options.
+
+    "" where there are none.
+    """
+    other = text
+    for spelled, is_option in dict.fromkeys(dashed):
+        place = re.compile(rf"(?<![^\s(]){re.escape(spelled)}(?![^\s()])")
+        instead = f"NOT {spelled[1:]}" if is_option else f'"{spelled}"'
+        other = place.sub(instead.replace("\\", r"\\"), other)
+    return other if other != text else ""
