@@ -1,1 +1,1 @@
-"""The crawls that can be started by name: `scrapy crawl NAME`."""
+"""The crawls that can be started by name: `webcrawler crawl NAME`."""

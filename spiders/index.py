@@ -1,4 +1,4 @@
-"""`scrapy crawl index`: crawl from seeds in the order of a mode, and index what is found."""
+"""`webcrawler crawl index`: crawl from seeds in the order of a mode, and index what is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy crawl realtime`: the index answers first, then the best documents lead on (WC, real-time mode)."""
+"""`webcrawler crawl realtime`: the index answers first, then the best documents lead on (WC)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search page as people see it: a real `scrapy serve`, and a browser that notes faults."""
+"""The search page as people see it: a real `webcrawler serve`, and a browser that notes faults."""
 
 from __future__ import annotations
 

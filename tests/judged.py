@@ -31,7 +31,7 @@ def paper(id: str, text: str, **rest: Any) -> dict[str, Any]:
 def collection(
     folder: Path, papers: Iterable[dict[str, Any]], queries: Iterable[str], qrels: Iterable[str]
 ) -> Path:
-    """A folder for `scrapy judge`; queries and judgments are lines."""
+    """A folder for `webcrawler judge`; queries and judgments are lines."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in (
         ("docs.jsonl", map(json.dumps, papers)),

@@ -1,4 +1,4 @@
-"""`scrapy backup`: a copy made while a crawl runs loses nothing, whenever it is made, repeated or killed."""
+"""`webcrawler backup`: a copy made amid a crawl loses nothing, whenever it is made, repeated or killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy frontier block`: somebody wrote in; a server is asked no more, and what it had is found no more."""
+"""`webcrawler frontier block`: a server is asked no more, and what it had is found no more."""
 
 from __future__ import annotations
 
@@ -90,5 +90,5 @@ def test_what_is_no_server_is_one_clear_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", ["http://a.example/", "http://a.example/page", "a.example?q", "a.example#x"])
 def test_a_page_is_refused_and_its_server_stays(page: str) -> None:
-    with pytest.raises(BadInput, match=r"is not a server but a page.*`scrapy remove` is for pages"):
+    with pytest.raises(BadInput, match=r"is not a server but a page.*`webcrawler remove` is for pages"):
         servers_named(page)

@@ -1,4 +1,4 @@
-"""`scrapy check`: what does not belong together is told, with the command that mends it."""
+"""`webcrawler check`: what does not belong together is told, with the command that mends it."""
 
 from __future__ import annotations
 

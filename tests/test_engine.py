@@ -333,7 +333,7 @@ def test_an_index_of_another_catalog_does_not_answer_and_is_made_anew(
     for path in indexed.glob("catalog.sqlite*"):
         path.unlink()
     write(indexed, *others)
-    with pytest.raises(Unavailable, match="of another catalog: `scrapy reindex`"):
+    with pytest.raises(Unavailable, match="of another catalog: `webcrawler reindex`"):
         _ = Searcher(indexed).generation
 
     follow(indexed)

@@ -1,4 +1,4 @@
-"""`scrapy evaluate`: what people type, see, and are told; what programs read."""
+"""`webcrawler evaluate`: what people type, see, and are told; what programs read."""
 
 from __future__ import annotations
 

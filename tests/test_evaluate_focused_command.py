@@ -1,4 +1,4 @@
-"""`scrapy evaluate --focused`: what people type, see, and are told; what programs read."""
+"""`webcrawler evaluate --focused`: what people type, see, and are told; what programs read."""
 
 from __future__ import annotations
 

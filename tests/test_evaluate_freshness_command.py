@@ -1,4 +1,4 @@
-"""`scrapy evaluate --freshness`: what people see, and what programs read."""
+"""`webcrawler evaluate --freshness`: what people see, and what programs read."""
 
 from __future__ import annotations
 

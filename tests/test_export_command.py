@@ -1,4 +1,4 @@
-"""`scrapy export`: documents as WARC files that other programs can read."""
+"""`webcrawler export`: documents as WARC files that other programs can read."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_query_or_a_time_chooses_documents(folder: Path, run: Run) -> None:
         ((), "name one file"),
         (("a.warc.gz", "--to", "https://search.example.org"), "name one file"),
         (("a.jsonl",), "name one that ends in .warc.gz"),
-        (("a.CSV",), "`scrapy crawl -O pages.jsonl`"),
+        (("a.CSV",), "`webcrawler crawl -O pages"),
         (("a.wacz",), "it writes WARC files"),
         (("a.warc",), "ends in .warc.gz"),  # what is written is compressed
         (("--to", ""), "is not the URL of a main index"),

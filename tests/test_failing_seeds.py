@@ -10,7 +10,7 @@ from localweb import Answer, Crawled, Site, crawl, page, redirect, robots, sites
 from ports import dead_server
 
 pytestmark = pytest.mark.slow
-AFTERWARDS = ", then `scrapy frontier again` has it fetched"
+AFTERWARDS = ", then `webcrawler frontier again` has it fetched"
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def lines(crawled: Crawled) -> list[str]:
     ("path", "told"),
     [
         ("/gone", "failed: not-found (status 404); check the address"),
-        ("/broken", "failed: server-error (status 500); see `scrapy frontier explain`"),
+        ("/broken", "failed: server-error (status 500); see `webcrawler frontier explain`"),
         ("/moved", ", which leads to {site}/gone, failed: not-found (status 404); check the address"),
     ],
 )

@@ -410,7 +410,7 @@ def test_freshness_without_a_crawl_is_one_line(run: Run) -> None:
     answer = run("freshness")
 
     assert (answer.status, answer.out) == (2, "")
-    assert answer.err.strip().endswith("run `scrapy crawl index` first")
+    assert answer.err.strip().endswith("run `webcrawler crawl index` first")
 
 
 @pytest.mark.parametrize(

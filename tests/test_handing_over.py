@@ -1,4 +1,4 @@
-"""`SHARE_URL` and `scrapy export --to`: what a search keeps goes to a main index on another machine."""
+"""`SHARE_URL` and `webcrawler export --to`: what a search keeps goes to a main index on another machine."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_an_index_that_is_away_loses_nothing_and_visitors_do_not_learn_where_it_
 
     assert "the log says why" in told and "127.0.0.1" not in told
     assert "127.0.0.1:1 does not answer: " in caplog.text
-    assert "later: scrapy export --to http://127.0.0.1:1 --since 1970-01-01T00:00:00\n" in caplog.text
+    assert "later: webcrawler export --to http://127.0.0.1:1 --since 1970-01-01T00:00:00\n" in caplog.text
     assert urls(folder) == before
 
 

@@ -1,4 +1,4 @@
-"""`scrapy import`: pages that other crawlers have stored, taken in as if they had been crawled."""
+"""`webcrawler import`: pages that other crawlers have stored, taken in as if they had been crawled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy judge`: what people type, see, and are told; what programs read."""
+"""`webcrawler judge`: what people type, see, and are told; what programs read."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_folder_without_documents_judges_urls_and_their_copies(judge: Judge, t
         (["nowhere"], "cannot read nowhere/queries.tsv: No such file"),
         (["nowhere", "--rankings", "best"], "no ranking is called 'best': choose from"),
         (["nowhere", "--rankings", ","], "--rankings needs at least one item"),
-        (["feedback"], "crawl/feedback yet: `scrapy serve -s SERVE_FEEDBACK=1` lets people judge hits"),
+        (["feedback"], "crawl/feedback yet: `webcrawler serve -s SERVE_FEEDBACK=1` lets people judge"),
     ],
 )
 def test_what_is_asked_wrongly_is_said_in_one_line(judge: Judge, arguments: list[str], said: str) -> None:
@@ -129,7 +129,9 @@ def test_without_ir_measures_one_line_says_what_to_do(
     answer = judge(dolphins(tmp_path / "dolphins"))
 
     assert answer.status == 2
-    assert answer.err == ('error: `scrapy judge` needs ir_measures: pip install "scrapy-webcrawler[judge]"\n')
+    assert answer.err == (
+        'error: `webcrawler judge` needs ir_measures: pip install "scrapy-webcrawler[judge]"\n'
+    )
 
 
 def test_a_file_that_could_not_be_written_is_said_before_the_work(judge: Judge, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from localweb import Answer, Crawled, Site, crawl, page, redirect, robots, sites
 
 from webcrawler.connection import connect
 
-LOST = "Redis has lost the frontier of this data folder: `scrapy frontier rebuild` fills it again"
+LOST = "Redis has lost the frontier of this data folder: `webcrawler frontier rebuild` fills it again"
 MODES = ["breadth", "backlink", "pagerank", "best-first?query=page"]
 IN_CI = [("breadth", 1), ("best-first?query=page", 4)]
 ELSEWHERE = pytest.mark.deep("test_rebuild.py has all orderings")
@@ -151,7 +151,7 @@ def test_a_log_that_redis_cannot_read_is_moved_aside_by_the_rebuild_that_a_crawl
     resumed = crawl(tmp_path, "index")
 
     assert refused.status == 1 and refused.err.count("\n") == 1
-    assert "cannot read its log: `scrapy frontier rebuild` moves it aside" in refused.err
+    assert "cannot read its log: `webcrawler frontier rebuild` moves it aside" in refused.err
     assert rebuilt.status == 0
     [aside] = tmp_path.glob("redis/damaged-*/appendonlydir")
     assert str(aside.parent) in rebuilt.err and {file.name for file in aside.iterdir()} == left
@@ -208,7 +208,7 @@ def test_the_domains_of_the_newest_crawl_hold_unless_others_are_named(tmp_path: 
         (["rebuild", "-a", "seeds=http://a.test/"], "rebuild takes no seeds: name it to the crawl"),
         (["rebuild", "-a", "mode"], "write -a NAME=VALUE"),
         (["rebuild", "-a", "mode=none"], "unknown mode 'none'"),
-        (["rebuild", "--name", "shop"], "only the frontier of `scrapy crawl index` has a catalog"),
+        (["rebuild", "--name", "shop"], "only the frontier of `webcrawler crawl index` has a catalog"),
         (["stats", "-a", "mode=fifo"], "-a is for rebuild"),
     ],
 )

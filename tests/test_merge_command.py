@@ -1,4 +1,4 @@
-"""`scrapy merge`: what several machines have crawled is searched and ranked as if one had crawled it."""
+"""`webcrawler merge`: what several machines have crawled is searched and ranked as if one had crawled it."""
 
 from __future__ import annotations
 

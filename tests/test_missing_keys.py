@@ -172,7 +172,7 @@ def test_a_crawl_that_has_lost_keys_ends_and_the_rebuild_mends_it(
     ended = crawl(tmp_path, "index", "-a", f"seeds={seeds}", CONCURRENT_REQUESTS=4)
 
     assert ended.status == 1
-    assert "`scrapy frontier rebuild` fills it again" in ended.log.splitlines()[-1]
+    assert "`webcrawler frontier rebuild` fills it again" in ended.log.splitlines()[-1]
     assert command("frontier", "rebuild", folder=at_rest(tmp_path)).status == 0
     again = crawl(tmp_path, "index")
     assert again.status == 0, again.log

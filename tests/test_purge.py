@@ -1,4 +1,4 @@
-"""`scrapy remove --purge`: what is removed leaves the disk, whenever it is killed, and nothing else does."""
+"""`webcrawler remove --purge`: what is removed leaves the disk, nothing else does, also if killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy queries`: what people and programs read of the log."""
+"""`webcrawler queries`: what people and programs read of the log."""
 
 from __future__ import annotations
 

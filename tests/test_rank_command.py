@@ -1,4 +1,4 @@
-"""`scrapy rank`: the top pages and servers of what was crawled."""
+"""`webcrawler rank`: the top pages and servers of what was crawled."""
 
 from __future__ import annotations
 

@@ -340,7 +340,7 @@ def test_no_search_is_answered_from_a_segment_with_a_flipped_bit(tmp_path: Path,
         segment.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
 
         if name == "index":
-            with pytest.raises(Unavailable, match=r"is not what was written.*`scrapy reindex`"):
+            with pytest.raises(Unavailable, match=r"is not what was written.*`webcrawler reindex`"):
                 Live(tmp_path).reading()
         else:  # an answer is worth more than the best answer
             assert reading(tmp_path).posted("anchor", "red").pages.tolist() == []
@@ -377,7 +377,7 @@ def test_a_torn_segment_answers_or_says_what_to_do_and_never_raises_anything_els
             opened.lengths("body")
             _ = opened.servers
         except Unavailable as error:
-            assert "scrapy reindex" in str(error)
+            assert "webcrawler reindex" in str(error)
             told += 1
 
     assert told > 0

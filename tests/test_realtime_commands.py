@@ -1,4 +1,4 @@
-"""`scrapy crawl realtime` as people and programs meet it: bad arguments, JSON, a terminal, Ctrl-C."""
+"""`webcrawler crawl realtime` as people and programs meet it: bad arguments, JSON, a terminal, Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy rebuild`: WARC files and scope alone bring back what the catalog said of every URL."""
+"""`webcrawler rebuild`: WARC files and scope alone bring back what the catalog said of every URL."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_what_was_there_stays_while_a_crawl_is_alive_or_the_catalog_is_read(fold
         assert "a crawl or a search of the web is running" in run("rebuild", folder=folder).err
     with closing(sqlite3.connect(folder / "catalog.sqlite")) as reader:
         reader.execute("BEGIN").execute("SELECT * FROM urls").fetchone()
-        assert "end `scrapy serve`" in run("rebuild", folder=folder).err
+        assert "end `webcrawler serve`" in run("rebuild", folder=folder).err
 
     assert dumped(folder) == before and not (folder / "rebuilt").exists()
 
@@ -296,7 +296,7 @@ def test_a_catalog_is_not_replaced_while_it_is_read(tmp_path: Path, monkeypatch:
 
     with (
         closing(Catalog(tmp_path / "old", readonly=True)),
-        pytest.raises(Unavailable, match=r"database is locked.*end `scrapy serve`"),
+        pytest.raises(Unavailable, match=r"database is locked.*end `webcrawler serve`"),
     ):
         take_place(tmp_path / "new", tmp_path / "old")
 

@@ -131,7 +131,7 @@ def test_the_share_outside_is_told(run: Run, catalog: Catalog, tmp_path: Path) -
     assert (found["documents"], found["outside_scope"]) == (2, 1)
     assert [one["url"] for one in found["oldest"]] == [IN]
     said = run("freshness", folder=tmp_path).out
-    assert "1 document is outside the scope and not checked: `scrapy remove --out-of-scope`" in said
+    assert "1 document is outside the scope and not checked: `webcrawler remove --out-of-scope`" in said
 
 
 def test_no_scope_is_nothing_to_tell(run: Run, catalog: Catalog, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`scrapy reindex` as people type it: it builds the index anew, what is interrupted leaves nothing."""
+"""`webcrawler reindex` as people type it: it builds the index anew, what is interrupted leaves nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_an_index_of_another_version_says_what_to_do_and_is_built_anew_by_its_fo
 ) -> None:
     for module in (live, schema, folder):
         monkeypatch.setattr(module, "VERSION", schema.VERSION + 1)
-    with pytest.raises(Unavailable, match="made by another version: `scrapy reindex`"):
+    with pytest.raises(Unavailable, match="made by another version: `webcrawler reindex`"):
         Searcher(crawl_dir, deadline_seconds=60).search("molecular")
 
     wait_until_caught_up(crawl_dir)
@@ -54,7 +54,7 @@ def test_a_catalog_of_another_version_says_what_to_do(crawl_dir: Path, readonly:
     with closing(sqlite3.connect(crawl_dir / "catalog.sqlite")) as db:
         db.execute("PRAGMA user_version = 12")
 
-    with pytest.raises(BadInput, match="another version of this program: `scrapy rebuild`"):
+    with pytest.raises(BadInput, match="another version of this program: `webcrawler rebuild`"):
         Catalog(crawl_dir / "catalog.sqlite", readonly)
 
 

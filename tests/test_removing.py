@@ -1,4 +1,4 @@
-"""`scrapy remove`: what the owner takes out is neither found nor fetched, until that is undone."""
+"""`webcrawler remove`: what the owner takes out is neither found nor fetched, until that is undone."""
 
 from __future__ import annotations
 

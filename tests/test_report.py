@@ -1,4 +1,4 @@
-"""`scrapy report` shows what it waits for on a terminal, and only there."""
+"""`webcrawler report` shows what it waits for on a terminal, and only there."""
 
 from __future__ import annotations
 

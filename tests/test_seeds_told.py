@@ -39,8 +39,9 @@ def test_a_failure_is_told_with_its_status_and_advice(caplog: pytest.LogCaptureF
 
 
 def test_a_reason_without_advice_leads_to_the_answer(caplog: pytest.LogCaptureFixture) -> None:
+    answer = f"see `webcrawler frontier explain`{AFTERWARDS}"
     assert told(caplog, "quarantined", fetch(A, 200, "killed")) == [
-        f"the seed {A} failed: quarantined (status 200, killed); see `scrapy frontier explain`{AFTERWARDS}"
+        f"the seed {A} failed: quarantined (status 200, killed); {answer}"
     ]
 
 

@@ -1,4 +1,4 @@
-"""`scrapy serve` as people start it: a process of its own that answers, refuses and ends."""
+"""`webcrawler serve` as people start it: a process of its own that answers, refuses and ends."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_who_waits_for_another_start_in_vain_says_so(
 
     assert answered.status != 0
     assert answered.err == (
-        f"error: another crawl that begins, or `scrapy frontier rebuild`, is at work in {tmp_path}\n"
+        f"error: another crawl that begins, or `webcrawler frontier rebuild`, is at work in {tmp_path}\n"
     )
 
 

@@ -5,7 +5,7 @@ id is written in it; `crawls.lock` is shared by all crawls, and each real-time s
 The process has its lock from its birth: it inherits it from who starts it. It ends while it holds that and
 the crawls' lock. A crawl that starts meanwhile waits in `hold_crawl` for some milliseconds, and then finds
 none, never one that is about to end. So where all locks are free, nobody is at work or about to begin.
-Commands that no crawl may disturb, as `scrapy rebuild`, hold the crawls' until they are done.
+Commands that no crawl may disturb, as `webcrawler rebuild`, hold the crawls' until they are done.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def hold_start(crawl_dir: Path) -> IO[str]:
         Unavailable: somebody has held it for ten minutes.
     """
     crawl_dir.mkdir(parents=True, exist_ok=True)
-    who = "another crawl that begins, or `scrapy frontier rebuild`,"
+    who = "another crawl that begins, or `webcrawler frontier rebuild`,"
     return _wait(crawl_dir / "starts.lock", fcntl.LOCK_EX, who, START_PATIENCE_SECONDS)
 
 

@@ -1,6 +1,6 @@
 """A fortnight in the life of a collection; freshness is measured in the answers of the search.
 
-Each night is one run of `scrapy crawl index -a refresh=once`, and a day later than the one before: the clock
+Each night is one run of `webcrawler crawl index -a refresh=once`, a day later than the one before: the clock
 of its processes is set ahead. What is asked on a day stands between the nights.
 """
 

@@ -1,4 +1,4 @@
-"""kill -9 amid `scrapy frontier rebuild`: nobody crawls what is there, and the next rebuild ends as ever."""
+"""kill -9 amid `webcrawler frontier rebuild`: nobody crawls what is there; the next rebuild ends as ever."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_it_ends_the_same(folder: Path, redis: Connection, state: str, number: i
     cut = states(redis)
     assert cut["done"] < PAGES
     refused = crawl(folder, "index")
-    assert (refused.status, "`scrapy frontier rebuild` was interrupted" in refused.log) == (2, True)
+    assert (refused.status, "`webcrawler frontier rebuild` was interrupted" in refused.log) == (2, True)
 
     whole = scrapy("frontier", "rebuild", folder=folder)
     whole.communicate()

@@ -53,7 +53,7 @@ class Searched(NamedTuple):
 
 @pytest.fixture(scope="session")
 def searched(town: Town, tmp_path_factory: pytest.TempPathFactory) -> Searched:
-    """`scrapy crawl realtime`, with what the town's index knows to begin with."""
+    """`webcrawler crawl realtime`, with what the town's index knows to begin with."""
     folder, main = (tmp_path_factory.mktemp(name) / "crawl" for name in ("searched", "main"))
     shutil.copytree(town.folder, folder)
     with served(make_app(taking(main, ADDRESSES_ALLOWED=WITHIN))) as (host, port):

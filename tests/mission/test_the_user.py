@@ -23,7 +23,7 @@ __all__ = ["clone", "egg", "python", "scrapyd"]  # fixtures
 
 @pytest.mark.slow
 def test_01_scrapy_project_crawls_by_mode(town: Town, run: Run) -> None:
-    """The user: "project layout; `scrapy crawl index -a mode=…`"."""
+    """The user: "project layout; `webcrawler crawl index -a mode=…`"."""
     assert run("list").out.split() == ["index", "realtime"]
     assert all((PROJECT / name).exists() for name in ("scrapy.cfg", "spiders/index.py", "pipelines/pages.py"))
     assert town.crawled.status == 0, town.crawled.log

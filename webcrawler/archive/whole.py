@@ -13,8 +13,8 @@ from webcrawler.errors import BadInput
 from webcrawler.records import Place
 
 MENDED = (
-    "put the files back from a backup; without one, `scrapy rebuild` and `scrapy frontier rebuild` let a "
-    "crawl fetch them again"
+    "put the files back from a backup; without one, `webcrawler rebuild`, then `webcrawler frontier rebuild` "
+    "let a crawl fetch them again"
 )
 
 

@@ -34,6 +34,7 @@ ONE_LINE = 'ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}'
 class Elsewhere(Command):
     __module__ = "webcrawler.commands"  # not a command of the project itself
 
+    program = "scrapy"
     arguments = (
         "stats | peek | quarantined | explain URL | again URL | block SERVER or URL | unblock SERVER | clear"
     )

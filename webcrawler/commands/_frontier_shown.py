@@ -1,4 +1,4 @@
-"""What `scrapy frontier` prints for people. Imports what a catalog needs only where one was asked."""
+"""What `webcrawler frontier` prints for people. Imports what a catalog needs only where one was asked."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def servers_named(name: str) -> list[str]:
     """
     if is_page(name):
         raise BadInput(
-            f"{name[:200]!r} is not a server but a page: write http://host:port; `scrapy remove` is for pages"
+            f"{name[:200]!r} is not a server but a page: write http://host:port; `webcrawler remove` is for "
+            "pages"
         )
     origins = [name] if "://" in name else [f"http://{name}", f"https://{name}"]
     try:

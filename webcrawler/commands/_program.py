@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -31,7 +29,6 @@ def main() -> None:
     """The console script. A project of the user's in this folder is left alone: its command is `scrapy`."""
     os.environ["SCRAPY_SETTINGS_MODULE"] = "webcrawler.settings"
     sys.argv[0] = NAME
-    logging.setLogRecordFactory(_Record)
     chosen = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if chosen in ("-h", "--help"):
         print(overview())
@@ -78,17 +75,3 @@ def documentation() -> Path:
     """The folder that has it: where the package is installed within that, in a clone beside it."""
     package = Path(__file__).parents[1]
     return next(filter(Path.is_dir, (package / "docs", package.parent / "docs")), package)
-
-
-def as_typed(text: str) -> str:
-    """A text that names commands as `scrapy COMMAND`, for who has typed `webcrawler COMMAND`."""
-    return re.sub(r"`scrapy (?=[a-z])", f"`{NAME} ", text) if is_used() else text
-
-
-class _Record(logging.LogRecord):
-    def getMessage(self) -> str:
-        return as_typed(super().getMessage())
-
-
-def is_used() -> bool:
-    return Path(sys.argv[0]).stem == NAME

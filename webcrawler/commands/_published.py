@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from scrapy.commands import ScrapyCommand
 
@@ -15,31 +14,16 @@ class Frontier(ScrapyCommand):
     __module__ = "webcrawler.commands"
 
     requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
 
     def short_desc(self) -> str:
         return "Show what the frontier of a spider holds, fetch pages again, block servers"
 
     def syntax(self) -> str:
-        return str(self._command().syntax())
-
-    def long_desc(self) -> str:
-        return str(self._command().long_desc())
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        self._command().add_options(parser)
-
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        self._command().process_options(args, opts)
-
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        command = self._command()
-        command.run(args, opts)
-        self.exitcode = command.exitcode
-
-    def _command(self) -> Any:
+        """What Scrapy asks a command for first, once it is to run."""
         from webcrawler.commands._elsewhere import Elsewhere
 
-        command = Elsewhere()
-        command.settings = self.settings
-        return command
+        self.__class__ = Elsewhere  # type: ignore[assignment]
+        return self.syntax()
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Never called: it is that of `Elsewhere` by then."""

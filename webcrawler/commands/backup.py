@@ -1,4 +1,4 @@
-"""`scrapy backup`: a second copy of the data folder."""
+"""`webcrawler backup`: a second copy of the data folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from webcrawler.commands.base import Command, Option, printable, progress_bars
 from webcrawler.errors import BadInput
 from webcrawler.repository import backup
 
-REINDEX = "`scrapy reindex` makes the index again that is left out"
+REINDEX = "`webcrawler reindex` makes the index again that is left out"
 
 
 class Backup(Command):
@@ -25,7 +25,7 @@ class Backup(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
-            raise BadInput("name one folder: `scrapy backup DEST`")
+            raise BadInput("name one folder: `webcrawler backup DEST`")
         _, into = self.catalog_file, Path(args[0])
         with self.interruptible(lambda: "the same command goes on"), progress_bars() as progress:
             new = backup(self.crawl_dir, into, progress)

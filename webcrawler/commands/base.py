@@ -21,7 +21,7 @@ from redis.exceptions import RedisError
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
-from webcrawler.commands._program import as_typed, is_used
+from webcrawler.commands._program import NAME
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.settings import complaint, is_as_not_set
 
@@ -49,6 +49,7 @@ class Command(ScrapyCommand):
         arguments: what follows the options, for the help page; "": nothing may follow them.
         summary: one line for the list of commands.
         details: more for the help page; the summary if there is none.
+        program: who runs it, for the help page.
         options: beside those that Scrapy gives to all commands.
         takes_query: an unknown option that stands alone is what is searched for.
     """
@@ -60,6 +61,7 @@ class Command(ScrapyCommand):
     requires_crawler_process = False  # a command that crawls makes its own
     default_settings: ClassVar[dict[str, object]] = {"LOG_ENABLED": False}
 
+    program = NAME
     arguments = summary = details = ""
     options: ClassVar[tuple[Option, ...]] = ()
     takes_query = False
@@ -71,12 +73,12 @@ class Command(ScrapyCommand):
         return self.summary
 
     def long_desc(self) -> str:
-        return as_typed(self.details or self.summary)
+        return self.details or self.summary
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        if is_used() and parser.usage:
-            parser.usage = parser.usage.replace("scrapy", "webcrawler", 1)
+        if parser.usage:
+            parser.usage = parser.usage.replace("scrapy", self.program, 1)
         for name, default, text, metavar in self.options:
             if default is False:
                 parser.add_argument(name, action="store_true", help=text)
@@ -105,11 +107,11 @@ class Command(ScrapyCommand):
                 raise BadInput(why)
             with self._catalog_heard():
                 self.answer(self._positional(args), opts)
-        except BrokenPipeError:  # the reader has seen enough: `scrapy search … | head -1`
+        except BrokenPipeError:  # the reader has seen enough: `webcrawler search … | head -1`
             sys.stdout = None  # else the interpreter flushes it and complains
         except (WebcrawlerError, OSError, RedisError, sqlite3.Error) as error:
             self.exitcode = 2 if isinstance(error, BadInput) else 1
-            print(f"error: {as_typed(printable(str(error)))}", file=sys.stderr)
+            print(f"error: {printable(str(error))}", file=sys.stderr)
         except KeyboardInterrupt:
             self.exitcode = 1
             print("interrupted", file=sys.stderr)
@@ -180,7 +182,7 @@ class Command(ScrapyCommand):
         """Raises BadInput: nothing was crawled yet."""
         path = self.crawl_dir / "catalog.sqlite"
         if not path.exists():
-            raise BadInput(f"nothing was crawled into {path.parent} yet: run `scrapy crawl index` first")
+            raise BadInput(f"nothing was crawled into {path.parent} yet: run `webcrawler crawl index` first")
         return path
 
     def catalog(self) -> Catalog:

@@ -1,11 +1,10 @@
-"""`scrapy check`: do catalog, pages, frontier and index belong together?"""
+"""`webcrawler check`: do catalog, pages, frontier and index belong together?"""
 
 from __future__ import annotations
 
 import argparse
 import json
 
-from webcrawler.commands._program import as_typed
 from webcrawler.commands.base import Command, Option, printable, progress_bars
 from webcrawler.repository import check
 
@@ -26,7 +25,7 @@ class Check(Command):
             _ = self.catalog_file  # raises where nothing was crawled
         with progress_bars() as progress:
             found = check(self.crawl_dir, self.project, opts.deep, progress)
-        said = {store: printable(as_typed(fault)) or "good" for store, fault in found.items()}
+        said = {store: printable(fault) or "good" for store, fault in found.items()}
         self.exitcode = int(any(found.values()))
         print(
             json.dumps(said) if opts.json else "\n".join(f"{store:<9} {says}" for store, says in said.items())

@@ -1,4 +1,4 @@
-"""`scrapy crawl`: Scrapy's own command, which here checks its options before anything starts."""
+"""`webcrawler crawl`: Scrapy's own command, which here checks its options before anything starts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Crawl(Command, BaseRunSpiderCommand):
     arguments = "[SPIDER | URL … | @FILE] [-a mode=breadth] [-a max_pages=N] [-a max_time=S] …"
     summary = "Crawl from URLs; without any continue the last crawl, or crawl the demo web"
     details = (
-        f"{summary}. `scrapy crawl realtime -a query=WORDS` searches the web: it answers "
+        f"{summary}. `webcrawler crawl realtime -a query=WORDS` searches the web: it answers "
         "from the index first, then from pages that the best answers lead to. "
         "The arguments (-a) of both spiders are listed below."
     )
@@ -143,7 +143,7 @@ class Crawl(Command, BaseRunSpiderCommand):
             is_told = isinstance(error, RedisError | WebcrawlerError)
             return f"the crawl could not start: {error if is_told else 'the log says why'}"
         if crawler.stats.get_value("webcrawler/frontier_lost"):
-            return "the crawl lost its frontier: `scrapy frontier rebuild` fills it again"
+            return "the crawl lost its frontier: `webcrawler frontier rebuild` fills it again"
         if crawler.stats.get_value("finish_reason") in BROKEN:
             return "the crawl failed: the log says why; the same command goes on where it stood"
         if crawler.stats.get_value("webcrawler/nothing_crawled"):

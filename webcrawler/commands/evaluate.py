@@ -1,4 +1,4 @@
-"""`scrapy evaluate`: which ordering, which strategy, which policy of fetching pages again is better?"""
+"""`webcrawler evaluate`: which ordering, which strategy, which policy of fetching pages again is better?"""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Evaluate(Command):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         kinds = {"--freshness": opts.freshness, "--focused TOPICS.json": opts.focused is not None}
         if not args or (len(args) > 1 and not opts.freshness):
-            raise BadInput("name one graph: `scrapy evaluate crawl`, or a graph file; --help says more")
+            raise BadInput("name one graph: `webcrawler evaluate crawl`, or a graph file; --help says more")
         if all(kinds.values()):
             raise BadInput("give --focused or --freshness, not both")
         seeds, jobs = _seeds(opts.seeds), _jobs(opts)

@@ -1,4 +1,4 @@
-"""`scrapy export`: documents as a WARC file, for other programs."""
+"""`webcrawler export`: documents as a WARC file, for other programs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from webcrawler.repository import MainIndex, export, hand_over, token_of
 
 MOST = 10_000_000  # hits
 OTHERS = (
-    "it writes WARC files: name one that ends in .warc.gz. Other files are of `scrapy crawl -O pages.jsonl`, "
-    "for pages (also .csv and .xml), `scrapy search --json WORDS` and `scrapy graph export`"
+    "it writes WARC files: name one that ends in .warc.gz. Other files are of `webcrawler crawl -O "
+    "pages.jsonl`, for pages (also .csv and .xml), `webcrawler search --json WORDS` and `webcrawler graph "
+    "export`"
 )
 
 
@@ -34,13 +35,13 @@ class Export(Command):
         Option("--query", None, "only documents that answer this query, the best first", "WORDS"),
         Option("--since", None, "only documents fetched from this day or time on (UTC)", "2026-11-01"),
         Option("--until", None, "only documents fetched before this day or time (UTC)", "2026-11-20T12:00"),
-        Option("--to", None, "hand them to the `scrapy serve` at this URL instead; needs SHARE_TOKEN", "URL"),
+        Option("--to", None, "hand them to `webcrawler serve` at this URL instead; needs SHARE_TOKEN", "URL"),
         Option("--json", False, "print JSON"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != (opts.to is None):
-            raise BadInput("name one file, `scrapy export pages.warc.gz`, or --to URL")
+            raise BadInput("name one file, `webcrawler export pages.warc.gz`, or --to URL")
         if args and Path(args[0]).suffix and not args[0].lower().endswith(".warc.gz"):
             raise BadInput(OTHERS)
         since, until = _time(opts.since, "--since", -inf), _time(opts.until, "--until", inf)

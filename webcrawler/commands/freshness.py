@@ -1,4 +1,4 @@
-"""`scrapy freshness`: how much of the collection is current, and what keeps it so."""
+"""`webcrawler freshness`: how much of the collection is current, and what keeps it so."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def _whole(found: dict[str, Any], level: float) -> Iterator[str]:
         yield "no audit so far: one check in a hundred, of documents drawn at random"
     yield f"\ndocuments  {found['documents']:,}, {found['unchecked']:,} of them were never checked"
     if outside := found["outside_scope"]:
-        yield f"           {_are_outside(outside)} the scope and not checked: `scrapy remove --out-of-scope`"
+        how = "`webcrawler remove --out-of-scope`"
+        yield f"           {_are_outside(outside)} the scope and not checked: {how}"
     yield from _checks(found["lately"])
     yield _costs(found["costs"], level)
     yield from _calibration(found["calibration"])

@@ -1,4 +1,4 @@
-"""`scrapy frontier`: which URLs wait or are leased, and what became of the others."""
+"""`webcrawler frontier`: which URLs wait or are leased, and what became of the others."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ class FrontierCommand(Command):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        what = "of rebuild: mode and domains, as for `scrapy crawl index` (those of the newest crawl)"
+        what = "of rebuild: mode and domains, as for `webcrawler crawl index` (those of the newest crawl)"
         parser.add_argument("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE", help=what)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         verb, rest = args[0] if args else "", list[Any](args[1:])
         if verb not in (*ALONE, *WITH_ONE) or len(rest) != (verb in WITH_ONE):
-            raise BadInput(f"use `scrapy frontier` with one of: {self.arguments}")
+            raise BadInput(f"use `webcrawler frontier` with one of: {self.arguments}")
         limit = whole_number(opts.n, "-n")
         job = self._job(verb, opts)
         with self._connected(verb) as connected:
@@ -137,7 +137,7 @@ class FrontierCommand(Command):
         if others := given.keys() - REBUILT_WITH:
             raise BadInput(f"rebuild takes no {', '.join(sorted(others))}: name it to the crawl that follows")
         if verb == "rebuild" and opts.name != "index":
-            raise BadInput("only the frontier of `scrapy crawl index` has a catalog to be rebuilt from")
+            raise BadInput("only the frontier of `webcrawler crawl index` has a catalog to be rebuilt from")
         return Job.read(**given)
 
     def _rebuild(self, connected: Connection, job: Job, alone: bool) -> dict[str, Any]:

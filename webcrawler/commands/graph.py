@@ -1,4 +1,4 @@
-"""`scrapy graph`: who links to whom, as numbers or as a file."""
+"""`webcrawler graph`: who links to whom, as numbers or as a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webcrawler.commands.base import Command, Option, output_file
 from webcrawler.errors import BadInput
 
 FORMATS = ("graphml", "edgelist", "parquet")
-USAGE = "use `scrapy graph stats`, or `scrapy graph export --format graphml FILE`"
+USAGE = "use `webcrawler graph stats`, or `webcrawler graph export --format graphml FILE`"
 
 PARQUET_COLUMNS = ("source", "target", "source_url", "target_url", "anchor", "rel", "target_fetched")
 ROW_GROUP = 100_000  # edges: some 20 MB while they are written

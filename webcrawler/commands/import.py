@@ -1,4 +1,4 @@
-"""`scrapy import`: takes in what other crawlers have stored."""
+"""`webcrawler import`: takes in what other crawlers have stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webcrawler.commands.base import Command, Option, printable, progress_bars
 from webcrawler.errors import BadInput
 from webcrawler.repository import Imported, import_files
 
-GO_ON = "to go on from these pages: `scrapy frontier rebuild`, then `scrapy crawl index`"
+GO_ON = "to go on from these pages: `webcrawler frontier rebuild`, then `webcrawler crawl index`"
 
 
 class Import(Command):
@@ -27,7 +27,7 @@ class Import(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args:
-            raise BadInput(f"name the files: `scrapy import {self.arguments}`")
+            raise BadInput(f"name the files: `webcrawler import {self.arguments}`")
         how_to_go_on = "what was taken in stays; the same command takes in the rest"
         with self.interruptible(lambda: how_to_go_on):
             print(f"importing into {printable(str(self.crawl_dir))} …", file=sys.stderr)

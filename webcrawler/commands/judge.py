@@ -1,4 +1,4 @@
-"""`scrapy judge`: which ranking puts first what people judged relevant?"""
+"""`webcrawler judge`: which ranking puts first what people judged relevant?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Judge(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
-            raise BadInput("name one folder, or `feedback`: `scrapy judge cranfield`; --help says more")
+            raise BadInput("name one folder, or `feedback`: `webcrawler judge cranfield`; --help says more")
         from webcrawler.evaluation.judged import check_library, tables
 
         rankings = list(dict.fromkeys(base.comma_separated(opts.rankings, "--rankings")))

@@ -1,4 +1,4 @@
-"""`scrapy merge`: several data folders become one."""
+"""`webcrawler merge`: several data folders become one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Merge(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) < 2:
-            raise BadInput(f"name the folders, and last the new one: `scrapy merge {self.arguments}`")
+            raise BadInput(f"name the folders, and last the new one: `webcrawler merge {self.arguments}`")
         *folders, into = map(Path, args)
         with self.interruptible(lambda: "the same command goes on"):
             print(f"merging {len(folders)} data folders into {printable(str(into))} …", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`scrapy pages`: which URLs are broken, blocked, empty, …, and which pages link to them."""
+"""`webcrawler pages`: which URLs are broken, blocked, empty, …, and which pages link to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy queries`: what was asked on the search page, and what was opened."""
+"""`webcrawler queries`: what was asked on the search page, and what was opened."""
 
 from __future__ import annotations
 

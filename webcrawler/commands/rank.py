@@ -1,4 +1,4 @@
-"""`scrapy rank`: the most important pages and servers, by the links in the catalog."""
+"""`webcrawler rank`: the most important pages and servers, by the links in the catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy rebuild`: catalog, index and ranks from the WARC files alone."""
+"""`webcrawler rebuild`: catalog, index and ranks from the WARC files alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Rebuild(Command):
     details = (
         "Reads all WARC files of the data folder and makes catalog, ranks, index and vocabulary of them. "
         "What is there stays in use until all is made. Removals (scope.json) are obeyed. What waits is known "
-        "to Redis alone: if that is lost as well, run `scrapy frontier rebuild` then."
+        "to Redis alone: if that is lost as well, run `webcrawler frontier rebuild` then."
     )
     options = (Option("--json", False, "print JSON"),)
 

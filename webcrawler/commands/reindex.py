@@ -1,4 +1,4 @@
-"""`scrapy reindex`: build a new index by following the catalog from its first change."""
+"""`webcrawler reindex`: build a new index by following the catalog from its first change."""
 
 from __future__ import annotations
 

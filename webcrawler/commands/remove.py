@@ -1,4 +1,4 @@
-"""`scrapy remove`: takes documents out of catalog and index, and keeps them out."""
+"""`webcrawler remove`: takes documents out of catalog and index, and keeps them out."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Remove(Command):
     )
     options = (
         Option("--dry-run", False, "only say how many documents it would be"),
-        Option("--out-of-scope", False, "the documents outside include and exclude of `scrapy crawl`"),
+        Option("--out-of-scope", False, "the documents outside include and exclude of `webcrawler crawl`"),
         Option("--undo", False, "let them in again; the next crawl fetches them"),
         Option("--purge", False, "also delete what is kept of them from the disk; cannot be undone"),
         Option("--json", False, "print JSON"),

@@ -1,13 +1,14 @@
-"""`scrapy report`: what was crawled, a search over it, and what to try next."""
+"""`webcrawler report`: what was crawled, a search over it, and what to try next."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from contextlib import closing
 from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands._program import is_used
+from webcrawler.commands._program import NAME
 from webcrawler.commands.base import Command, printable, progress_bars
 from webcrawler.commands.search import as_text
 from webcrawler.index import wait_until_caught_up
@@ -29,7 +30,7 @@ class Report(Command):
     summary = "Wait for the index, then show what was crawled and a sample search"
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        path, program = self.catalog_file, "webcrawler" if is_used() else ".venv/bin/webcrawler"
+        path, program = self.catalog_file, NAME if sys.argv[0] == NAME else f".venv/bin/{NAME}"
         with progress_bars() as progress:
             wait_until_caught_up(self.crawl_dir, lambda done, last: progress("indexing", done, last))
             progress("gathering words for suggestions", 0, None)

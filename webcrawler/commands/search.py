@@ -1,4 +1,4 @@
-"""`scrapy search`: the hits of a query as text or JSON (Pinkerton 1994, Figure 3)."""
+"""`webcrawler search`: the hits of a query as text or JSON (Pinkerton 1994, Figure 3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from textwrap import fill
 
 from webcrawler import clock
 from webcrawler.background import is_crawling
-from webcrawler.commands._program import as_typed
 from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.index import follower
@@ -67,10 +66,10 @@ class Search(Command):
         notes = [results.note]
         if results.indexed and (behind := follower.lag(self.crawl_dir)):
             notes.append(
-                f"the index is behind the crawl, {behind:,} changes to go: `scrapy report` waits for it"
+                f"the index is behind the crawl, {behind:,} changes to go: `webcrawler report` waits for it"
             )
         for note in filter(None, notes):
-            print(f"note: {as_typed(printable(note))}", file=sys.stderr)
+            print(f"note: {printable(note)}", file=sys.stderr)
         print(json.dumps(as_dict(results), indent=2) if opts.json else as_text(results))
 
 

@@ -1,4 +1,4 @@
-"""`scrapy serve`: the search page for what was crawled."""
+"""`webcrawler serve`: the search page for what was crawled."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ maxmemory-policy noeviction
 set-max-intset-entries 4096
 """
 DAMAGED = (
-    "the private Redis cannot read its log: `scrapy frontier rebuild` moves it aside, and fills the frontier "
-    "again from the catalog"
+    "the private Redis cannot read its log: `webcrawler frontier rebuild` moves it aside, and fills the "
+    "frontier again from the catalog"
 )
 
 

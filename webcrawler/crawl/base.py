@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 AWAY = "%s gives no good answer (%s): its URLs wait for it, and lose no try"
 LONG_AWAY = (
     "%s gives no good answer (%s): what is asked of it fails now; "
-    "`scrapy frontier again` or `-a refresh=once` asks again"
+    "`webcrawler frontier again` or `-a refresh=once` asks again"
 )
 
 

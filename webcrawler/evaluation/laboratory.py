@@ -168,7 +168,7 @@ def compare(
     jobs: int = 0,
     progress: Progress = lambda step, done, all: None,
 ) -> Results:
-    """Crawl a graph in each order and measure it: what `scrapy evaluate` does.
+    """Crawl a graph in each order and measure it: what `webcrawler evaluate` does.
 
     Args:
         graph: or where it is, as `read` takes it.

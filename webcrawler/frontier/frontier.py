@@ -106,20 +106,20 @@ class Frontier:
         """
         if rebuilding is None and self.client.exists(self.rebuilding):
             raise BadInput(
-                "the frontier is not whole: `scrapy frontier rebuild` was interrupted, or is still at work; "
-                "run it to its end, for each data folder that shares the frontier, or with --alone if the "
-                "others are gone"
+                "the frontier is not whole: `webcrawler frontier rebuild` was interrupted, or is still at "
+                "work; run it to its end, for each data folder that shares the frontier, or with --alone if "
+                "the others are gone"
             )
         made, stored = self.stored_partitions(), self.stored_mode()
         if made and made != len(self.partitions) and self._has_seen(Partitions.of(self.name, made)):
             raise BadInput(
                 f"the frontier was made with FRONTIER_PARTITIONS={made}: "
-                f"set it so, or start anew after `scrapy frontier clear`"
+                f"set it so, or start anew after `frontier clear`"
             )
         if stored and stored != mode and self._has_seen(self.partitions):
             raise BadInput(
                 f"the frontier was filled with mode={stored}: go on with -a mode={quote(stored)}, "
-                f"change it with --rescore, or start anew after `scrapy frontier clear`"
+                f"change it with --rescore, or start anew after `frontier clear`"
             )
         self.set_mode(mode)
         if rebuilding is not None:

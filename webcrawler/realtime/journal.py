@@ -58,7 +58,7 @@ class Found(TypedDict):
 
 
 class Journal(TypedDict):
-    """What programs read, too: `scrapy crawl realtime --json`, and `scrapy serve`."""
+    """What programs read, too: `webcrawler crawl realtime --json`, and `webcrawler serve`."""
 
     job: str
     agent: str  # the process that runs it, HOST-PID; "": not known

@@ -1,4 +1,4 @@
-"""How much of a collection is current, and what keeps it so: for `scrapy freshness`, /status and /metrics.
+"""How much of a collection is current, and what keeps it so: `webcrawler freshness`, /status, /metrics.
 
 The estimate is what the refresher goes by, so it cannot say how wrong it is itself. Beside it stands an
 audit: of documents drawn at random, the share that was found unchanged.
@@ -36,7 +36,7 @@ Trust = tuple[NDArray[np.bool_], NDArray[np.bool_]]  # by server
 def report(
     catalog: Catalog, crawl_dir: Path, policy: str, level: float = LEVEL, most: int = MOST
 ) -> dict[str, Any]:
-    """What docs/reference/commands.md says of `scrapy freshness --json`.
+    """What docs/reference/commands.md says of `webcrawler freshness --json`.
 
     It only reads, also beside a refresher. Cost: some seconds for a million documents.
 

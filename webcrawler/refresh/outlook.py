@@ -1,4 +1,4 @@
-"""When does one page come again, and why not sooner? For `scrapy frontier explain`."""
+"""When does one page come again, and why not sooner? For `webcrawler frontier explain`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAST = 5  # checks that are shown
 
 
 def outlook(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any], url: str) -> dict[str, Any]:
-    """What docs/reference/commands.md says of `refresh` in `scrapy frontier explain --json`.
+    """What docs/reference/commands.md says of `refresh` in `webcrawler frontier explain --json`.
 
     Cost: as `report`, since the place in line is that among all documents.
     """

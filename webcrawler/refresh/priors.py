@@ -13,7 +13,7 @@ from webcrawler.refresh.value import Floats
 
 START = (0.5, 30.0)  # shape, rate in days: before anything is known, half of the pages change within 90 days
 # Pages: how much the whole counts beside a server's own. 20 is as good on synthetic worlds, and loses 0.8 %
-# of the oracle's freshness on recorded traces with few fetches (`scrapy evaluate --freshness`).
+# of the oracle's freshness on recorded traces with few fetches (`webcrawler evaluate --freshness`).
 WEIGHT = 3
 SHAPES = (0.05, 20.0)  # least and greatest
 

@@ -21,9 +21,9 @@ from webcrawler.index import applied_seq, followed
 
 QUICK_BYTES = 2_000_000_000  # of a catalog that SQLite reads within seconds
 MENDS = {  # where a fault names no command itself
-    "catalog": "`scrapy rebuild` makes it again from the pages",
-    "frontier": "`scrapy frontier rebuild` makes it again from the catalog",
-    "index": "`scrapy reindex` makes it again from the catalog",
+    "catalog": "`webcrawler rebuild` makes it again from the pages",
+    "frontier": "`webcrawler frontier rebuild` makes it again from the catalog",
+    "index": "`webcrawler reindex` makes it again from the catalog",
 }
 
 

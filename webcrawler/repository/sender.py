@@ -1,4 +1,4 @@
-"""Hands documents over to a main index on another machine, `scrapy serve` (WC, "Future Work")."""
+"""Hands documents over to a main index on another machine, `webcrawler serve` (WC, "Future Work")."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def share_finds(crawl_dir: Path, index: MainIndex, since: float, found: Collecti
             sent = hand_over(crawl_dir, numbers, catalog, index, lambda step, done, total: None, ends)
     except (WebcrawlerError, OSError, sqlite3.Error) as error:
         start = datetime.fromtimestamp(since, UTC).isoformat(timespec="seconds").removesuffix("+00:00")
-        later = f"scrapy export --to {quote(index.name)} --since {start}"
+        later = f"webcrawler export --to {quote(index.name)} --since {start}"
         logger.warning("the main index does not have what was kept: %s; later: %s", error, later)
         return "the main index does not have what was kept: the log says why, and how to send it later"
     left_out = ", ".join(f"{count:,} {why}" for why, count in sent.left_out.items())

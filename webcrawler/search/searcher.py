@@ -183,15 +183,17 @@ class Searcher:
             return None
         if catalog is not None and catalog.identity != self._live.catalog:
             # page numbers of one catalog are other pages in another
-            raise Unavailable("the index is of another catalog: `scrapy reindex` builds it anew")
+            raise Unavailable("the index is of another catalog: `webcrawler reindex` builds it anew")
         if self._last is None or self._last.reading is not reading:
             self._last = Engine(reading, self._opened, self._reference)
         return self._last
 
     def _not_indexed(self) -> str:
         if self._opened.catalog and (behind := follower.lag(self._crawl_dir)):
-            return f"the index is still being made, {behind:,} changes to go: `scrapy report` waits for it"
-        return f"nothing is indexed in {self._crawl_dir} yet: `scrapy crawl index` fills it"
+            return (
+                f"the index is still being made, {behind:,} changes to go: `webcrawler report` waits for it"
+            )
+        return f"nothing is indexed in {self._crawl_dir} yet: `webcrawler crawl index` fills it"
 
     def _corrected(self, engine: Engine, typed: Query, late: Late) -> Corrected:
         def found(text: str) -> int:

@@ -22,7 +22,7 @@ def reading(crawl_dir: Path) -> Iterator[sqlite3.Connection]:
     path = crawl_dir / NAME
     if not path.is_file():
         raise BadInput(
-            f"no query was logged in {crawl_dir} yet: `scrapy serve -s QUERY_LOG_DAYS=30` logs them"
+            f"no query was logged in {crawl_dir} yet: `webcrawler serve -s QUERY_LOG_DAYS=30` logs them"
         )
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)) as db:
         yield db

@@ -1,6 +1,6 @@
 """/judge: visitors judge a result good or bad (GO, "Feedback"). Off unless SERVE_FEEDBACK is set.
 
-Judgments are in CRAWL_DIR/feedback/, as `scrapy judge feedback` reads them (TREC's formats).
+Judgments are in CRAWL_DIR/feedback/, as `webcrawler judge feedback` reads them (TREC's formats).
 `queries.tsv`: QUERYID TAB query. `qrels.txt`: QUERYID 0 URL GRADE, grade 1 good, 0 bad, one line a pair.
 """
 

@@ -36,7 +36,7 @@ SPELLED = "coalesce(u.spelling, s.name || u.path)"  # the URL as it is fetched
 COLLECTED = "number NOT IN (SELECT number FROM finds)"
 LINKED = "source NOT IN (SELECT number FROM finds)"
 VERSION = 14  # of schema.sql
-REBUILD = "`scrapy rebuild` makes a new one from the WARC files"
+REBUILD = "`webcrawler rebuild` makes a new one from the WARC files"
 BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
 WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
@@ -185,7 +185,7 @@ def compact(path: Path) -> None:
         raise Unavailable(f"The catalog cannot be compacted now: {error}.") from error
     if is_busy:
         raise Unavailable(
-            "The catalog cannot be compacted while it is read: end `scrapy serve`, then try again."
+            "The catalog cannot be compacted while it is read: end `webcrawler serve`, then try again."
         )
 
 
@@ -224,7 +224,7 @@ def take_place(new: Path, old: Path) -> None:
 def _end_log(path: Path) -> None:
     """Have all of a catalog in one file: the log beside it would stay behind, or be taken for another's.
 
-    Who reads it for a moment, as `scrapy serve` does for each page, is waited for.
+    Who reads it for a moment, as `webcrawler serve` does for each page, is waited for.
     """
 
     def end() -> None:
@@ -241,7 +241,7 @@ def _end_log(path: Path) -> None:
         )
     except sqlite3.OperationalError as error:
         raise Unavailable(
-            f"The catalog cannot be replaced ({error}): end `scrapy serve` if it runs, then try again."
+            f"The catalog cannot be replaced ({error}): end `webcrawler serve` if it runs, then try again."
         ) from error
 
 

@@ -48,8 +48,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 UNREAD = 8  # pages on their way for an ordering that learns, and one more for every eight documents
 AGENTS = "AGENTS"  # not one of our settings: where the command puts what it has started
-FAILING = "seeds that have failed: %s; name them again, or run `scrapy frontier again URL`, to try once more"
-NOTHING = "nothing was crawled: all seeds have failed; `scrapy frontier explain URL` says why"
+FAILING = (
+    "seeds that have failed: %s; name them again, or run `webcrawler frontier again URL`, to try once more"
+)
+NOTHING = "nothing was crawled: all seeds have failed; `webcrawler frontier explain URL` says why"
 TOO_LARGE = "the sitemap %s is larger than %d MB: what it names is not all known; its owner may divide it"
 
 
@@ -69,7 +71,7 @@ class Crawl(Worker):
         self.job: Job = getattr(crawler.spider, "job", None) or Job("fifo")
         self.agents: Agents = crawler.settings.get(AGENTS) or Agents()
         if self.job.agents > self.agents.total:
-            logger.error("only the command `scrapy crawl index` starts agents: this process crawls alone")
+            logger.error("only the command `webcrawler crawl index` starts agents: this process crawls alone")
             self.job = replace(self.job, agents=1)
         self.rules = LinkRules.from_settings(self.settings, self.job)
         self.job.check_protocols(self.rules.protocols)

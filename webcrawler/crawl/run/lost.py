@@ -24,11 +24,11 @@ from webcrawler.scope import BEGUN, Begun, read, read_begun
 
 OLD_CATALOG = (
     "the catalog of this data folder lacks pages that its frontier has decided, as in a copy made amid a "
-    "crawl: `scrapy rebuild`, then `scrapy frontier rebuild` have the next crawl fetch what is missing"
+    "crawl: `webcrawler rebuild`, then `webcrawler frontier rebuild` have a crawl fetch what is missing"
 )
 LOST = (
-    "Redis has lost the frontier of this data folder: `scrapy frontier rebuild` fills it again from the "
-    "catalog; to start over instead, run `scrapy frontier clear`"
+    "Redis has lost the frontier of this data folder: `webcrawler frontier rebuild` fills it again from the "
+    "catalog; to start over instead, run `webcrawler frontier clear`"
 )
 
 

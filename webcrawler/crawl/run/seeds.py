@@ -35,10 +35,10 @@ ADVICE = {
     "address-refused": "private addresses and unusual ports are refused; see ADDRESSES_ALLOWED",
     "not-indexable": "it is no page or document that is read; name one, or a sitemap with -a sitemaps=",
     **dict.fromkeys(KINDS, "DOWNLOAD_VERIFY_CERTIFICATES=no fetches it all the same"),
-    "blocked": "its server is blocked; `scrapy frontier unblock` permits it",
+    "blocked": "its server is blocked; `webcrawler frontier unblock` permits it",
 }
-OTHERWISE = "see `scrapy frontier explain`"
-AFTERWARDS = ", then `scrapy frontier again` has it fetched"
+OTHERWISE = "see `webcrawler frontier explain`"
+AFTERWARDS = ", then `webcrawler frontier again` has it fetched"
 SHOWN = 3  # that are named at the end of a run
 
 

@@ -204,7 +204,7 @@ def summary(runs: Sequence[Run], pages: int, topics: Sequence[str], recording: R
     if missing := len(recording.not_archived):
         lines.append(f"{missing:,} pages are not in the archive: their links came without the words around.")
     if not any(run.pool for run in runs):
-        lines.append("No index, so no retrieval system rank: `scrapy reindex` makes one.")
+        lines.append("No index, so no retrieval system rank: `webcrawler reindex` makes one.")
     return "\n".join(lines)
 
 

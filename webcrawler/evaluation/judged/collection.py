@@ -64,7 +64,7 @@ def read_feedback(folder: Path) -> Judgments:
     """What was judged on the search page; document ids are URLs. Raises BadInput where nothing was."""
     if not (folder / "qrels.txt").exists():
         raise BadInput(
-            f"nothing was judged in {folder} yet: `scrapy serve -s SERVE_FEEDBACK=1` lets people judge hits"
+            f"nothing was judged in {folder} yet: `webcrawler serve -s SERVE_FEEDBACK=1` lets people judge"
         )
     return read_judgments(folder)
 

@@ -62,7 +62,7 @@ def _best(grades: Grades) -> dict[str, dict[str, int]]:
 
 def check_library() -> ModuleType:
     """The package ir_measures. Raises BadInput: it is not installed."""
-    extras.require("judge", "`scrapy judge`")
+    extras.require("judge", "`webcrawler judge`")
     import ir_measures
 
     module: ModuleType = ir_measures

@@ -160,7 +160,7 @@ class _LiveIndex:
         toc, storage = read_toc(self._folder), SafeStorage(str(self._folder))
         if toc.schema.version != VERSION:
             raise Unavailable(
-                f"the index {self._folder} was made by another version: `scrapy reindex` builds it anew"
+                f"the index {self._folder} was made by another version: `webcrawler reindex` builds it anew"
             )
         # one that was deleted and made again counts its generations from the start: the time tells it apart
         newest = toc.generation, storage.file_modified(TOC._filename(NAME, toc.generation))
@@ -170,4 +170,6 @@ class _LiveIndex:
             self.shows, self.catalog = newest, toc.schema.catalog
 
     def _unavailable(self, fault: str) -> Unavailable:
-        return Unavailable(f"cannot read the index {self._folder} ({fault}): `scrapy reindex` builds it anew")
+        return Unavailable(
+            f"cannot read the index {self._folder} ({fault}): `webcrawler reindex` builds it anew"
+        )

@@ -32,7 +32,9 @@ def readable(read: Callable[P, T]) -> Callable[P, T]:
             raise
         except Exception as damage:
             fault = f"{type(damage).__name__}: {damage}"
-            raise Unavailable(f"cannot read the index ({fault}): `scrapy reindex` builds it anew") from damage
+            raise Unavailable(
+                f"cannot read the index ({fault}): `webcrawler reindex` builds it anew"
+            ) from damage
 
     return checked
 

@@ -42,7 +42,7 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LiveRequest:
-    """The fields but `again` are the arguments of `scrapy crawl realtime`, by the same names."""
+    """The fields but `again` are the arguments of `webcrawler crawl realtime`, by the same names."""
 
     query: str = ""
     strategy: str = DEFAULT

@@ -173,7 +173,7 @@ class Overviews:
         return self._report
 
     def _read_report(self) -> tuple[Report | None, float]:
-        """How fresh the collection is, as `scrapy freshness` says, and how long that took."""
+        """How fresh the collection is, as `webcrawler freshness` says, and how long that took."""
         began = time.monotonic()
         with (
             suppress(WebcrawlerError, sqlite3.Error, OSError),
