@@ -11,7 +11,7 @@ import pytest
 from inprocess import command
 from localweb import WITHOUT_INDEX, Answer, Site, crawl, sites
 
-from webcrawler.commands._frontier_shown import servers_named
+from webcrawler.commands._elsewhere import servers_named
 from webcrawler.errors import BadInput
 
 WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})

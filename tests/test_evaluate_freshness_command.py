@@ -75,8 +75,8 @@ def test_seed_of_the_world_counts_alone(run: Run) -> None:
     [
         ([], "name one graph"),
         ([SMALL, "--policies", "best"], "--policies: no policy 'best'; there are uniform,"),
-        ([SMALL, "--budgets", "0"], "--budgets must be a number above 0"),
-        ([SMALL, "--budgets", "nan"], "--budgets must be a number above 0"),
+        ([SMALL, "--budgets", "0"], "--budgets=0 is not a number above 0"),
+        ([SMALL, "--budgets", "nan"], "--budgets=nan is not a number above 0"),
         ([SMALL, SMALL], "synthetic stands alone"),
         (["missing.tsv"], "cannot read missing.tsv"),
         ([PROJECT / "README.md"], "README.md, line 1: page, group, day it vanished"),

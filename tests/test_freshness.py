@@ -17,7 +17,7 @@ from test_catalog import A, B, C, D, failure, fetch, page, write
 
 from webcrawler import chance
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands._frontier_shown import readable
+from webcrawler.commands._elsewhere import readable
 from webcrawler.records import Entry
 from webcrawler.refresh import Schedule, admission, collection, outlook, report
 from webcrawler.refresh.admission import Admission
@@ -417,8 +417,8 @@ def test_freshness_without_a_crawl_is_one_line(run: Run) -> None:
     ("options", "line"),
     [
         (("--by", "page"), "error: --by page: there is --by server"),
-        (("--level", "100"), "error: --level must be a number between 0 and 100, not '100'"),
-        (("-n", "x"), "error: -n must be a whole number from 0, not 'x'"),
+        (("--level", "100"), "error: --level=100 is not a number between 0 and 100"),
+        (("-n", "x"), "error: -n=x is not a whole number from 0"),
     ],
 )
 def test_freshness_asked_for_wrongly(run: Run, options: tuple[str, ...], line: str) -> None:

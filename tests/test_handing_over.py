@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -24,8 +25,8 @@ from webcrawler.errors import BadInput, TooLarge, Unavailable, WebcrawlerError
 from webcrawler.index import follower
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
-from webcrawler.repository import MainIndex, hand_over, receive, receiver, sender, share_finds
-from webcrawler.repository.sender import HandedOver
+from webcrawler.repository import MainIndex, hand_over, receive, receiver, share_finds
+from webcrawler.repository.export import HandedOver
 from webcrawler.web import make_app
 
 COUNTS = json.dumps({"fetches": 0, "documents": 0, "known": 0, "left_out": {}})
@@ -143,13 +144,14 @@ def test_the_proxy_of_the_environment_is_for_crawls(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_index_that_is_busy_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    busy = Answer('{"error": "later"}', 503, {"Retry-After": "0"})
-    answers = iter([busy, Answer("", 429, {"Retry-After": "0"}), Answer(COUNTS)])
+    monkeypatch.setattr(sys.modules[HandedOver.__module__], "PAUSE_SECONDS", 0.0)
+    busy = Answer('{"error": "later"}', 503)
+    answers = iter([busy, Answer("", 429), Answer(COUNTS)])
     with sites(main={"*": lambda site: next(answers)}) as web:
         assert MainIndex(web["main"].url, TOKEN).take(b"")["taken"] == 0
         assert web["main"].times("/api/pages") == 3
 
-        monkeypatch.setattr(sender, "PATIENCE_SECONDS", -1.0)
+        monkeypatch.setattr(sys.modules[HandedOver.__module__], "PATIENCE_SECONDS", -1.0)
         web["main"].routes["*"] = busy
         with pytest.raises(Unavailable, match="503: later"):
             MainIndex(web["main"].url, TOKEN).take(b"")
@@ -171,7 +173,7 @@ def test_an_index_that_is_away_loses_nothing_and_visitors_do_not_learn_where_it_
 def test_a_search_does_not_wait_for_an_index_that_is_slow(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(sender, "SEARCH_SECONDS", 0.0)
+    monkeypatch.setattr(sys.modules[HandedOver.__module__], "SEARCH_SECONDS", 0.0)
 
     share_finds(folder, MainIndex("http://127.0.0.1:1", TOKEN), 0.0, urls(folder))
 

@@ -369,7 +369,7 @@ def test_what_nobody_links_to_has_a_row_too(run: Run, folder: Path) -> None:
     ("options", "line"),
     [
         (["--state", "nonsense"], "no state 'nonsense': a status such as 404, or one of broken, blocked, "),
-        (["-n", "x"], "-n must be a whole number"),
+        (["-n", "x"], "-n=x is not a whole number"),
         (["broken"], "pages takes options only"),
     ],
 )

@@ -492,7 +492,7 @@ def test_options_of_other_programs_can_be_searched_for(
         (["x" * 1_000_000], "a query of 1,000,000 characters is too long: at most 2,000"),
         (["+-!?"], "no word to look for"),
         (["yeast", "--ranking", "magic"], "choose one of bm25f, "),
-        (["yeast", "-n", "many"], "-n must be a whole number"),
+        (["yeast", "-n", "many"], "-n=many is not a whole number"),
         (["yeast", "-n", "0"], "1 to 1000"),
         (
             ["yeast", "--colour"],

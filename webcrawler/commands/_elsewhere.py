@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,24 @@ from scrapy.utils.request import RequestFingerprinterProtocol
 
 from webcrawler import connection, urls
 from webcrawler.addon import WebCrawlerAddon
-from webcrawler.commands._frontier_shown import as_text, is_page, refuse_unknown, servers_named
-from webcrawler.commands.base import Command, Option, whole_number
+from webcrawler.commands.base import JSON, Command, Option, printable, rows
 from webcrawler.crawl.dropin import identity_of, key_of_get, options, seeds_key
-from webcrawler.errors import BadInput
+from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
+from webcrawler.orderings import whole_number
 from webcrawler.records import Link
 
 ALONE = ("stats", "peek", "quarantined", "clear")
 WITH_ONE = ("explain", "again", "block", "unblock")
 SCHEDULER = "webcrawler.scheduler.Scheduler"
+DAY_SECONDS = 86400.0
+
+MOMENTS = {  # seconds in a unit
+    "next": 0.001,
+    "not_before_ms": 0.001,
+    **dict.fromkeys(("fetched", "checked", "changed", "missing_since", "failing_since", "gone_since"), 1.0),
+    **dict.fromkeys(("not_before", "latest"), 1.0),
+}
 ONE_LINE = 'ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}'
 
 
@@ -42,14 +51,14 @@ class Elsewhere(Command):
     options = (
         Option("-n", "20", "how many requests peek shows (20)", "LIMIT"),
         Option("--name", None, "of the spider, or FRONTIER_NAME (the project's only spider)"),
-        Option("--json", False, "print JSON"),
+        JSON,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         verb, rest = args[0] if args else "", args[1:]
         if verb not in (*ALONE, *WITH_ONE) or len(rest) != (verb in WITH_ONE):
             raise BadInput(f"use `scrapy frontier` with one of: {self.arguments}")
-        limit = whole_number(opts.n, "-n")
+        limit = whole_number("-n", opts.n)
         crawler = wired(self.project, opts.name)
         spider, theirs = crawler.spidercls, crawler.settings
         settings = options(theirs, spider.name)
@@ -141,3 +150,79 @@ def wired(project: BaseSettings, name: str | None) -> Crawler:
         raise BadInput(f"{name} does not use this frontier: put {ONE_LINE} into the settings of the project")
     crawler.addons.load_settings(settings)
     return crawler
+
+
+def as_text(verb: str, found: Any) -> str:
+    """What a verb has found, without `--json`."""
+    if verb == "peek":
+        return "\n".join(map(printable, found)) or "nothing waits"
+    if verb == "quarantined":
+        return "\n".join(map(_quarantined, found)) or "nothing is quarantined"
+    held_back = [printable(found.pop("held_back")), ""] if verb == "stats" and "held_back" in found else []
+    return "\n".join([*held_back, *rows(readable(found) if verb == "explain" else found)])
+
+
+def refuse_unknown(frontier: Frontier) -> None:
+    """Raises BadInput: there is no frontier of that name; the message names those that are there."""
+    if not frontier.stored_partitions():
+        found = {key.split("}:", 1)[1][:-5] for key in frontier.keys_of("{crawl:") if key.endswith(":meta")}
+        names = ", ".join(sorted(found)) or "none"
+        raise BadInput(f"there is no frontier named {frontier.name[:200]!r}; those that exist: {names}")
+
+
+def servers_named(name: str) -> list[str]:
+    """The server http://host:port, or for a host alone its http and https servers.
+
+    Raises:
+        BadInput: the name is neither, or that of a page.
+    """
+    if is_page(name):
+        raise BadInput(
+            f"{name[:200]!r} is not a server but a page: write http://host:port; `webcrawler remove` is for "
+            "pages"
+        )
+    origins = [name] if "://" in name else [f"http://{name}", f"https://{name}"]
+    try:
+        return [urls.server(urls.canonical(url)) for url in origins]
+    except BadUrl:
+        raise BadInput(f"{name[:200]!r} is not a server: write http://host or https://host:port") from None
+
+
+def is_page(name: str) -> bool:
+    return bool(set(name.split("://")[-1]) & set("/?#"))
+
+
+def _quarantined(found: dict[str, Any]) -> str:
+    times = f"{found['times']} {found['kills'] or 'times'}"
+    return printable(f"{_moment(found['quarantined_ms'] * 0.001)} {times} {found['url']}")
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
+
+
+def _days(days: float) -> str:
+    """ "7.5 days", but "5 h" where it is less than one."""
+    from webcrawler.search import span
+
+    return f"{days:,.{int(days < 10)}f} days" if days >= 1 else span(days * DAY_SECONDS)
+
+
+def readable(found: dict[str, Any]) -> dict[str, Any]:
+    """For people: times as text, and nothing that is empty."""
+    shown: dict[str, Any] = {}
+    for name, value in found.items():
+        if isinstance(value, dict):
+            shown[name] = readable(value)
+        elif name in MOMENTS and value:
+            shown[name.removesuffix("_ms")] = _moment(value * MOMENTS[name])
+        elif name == "checks":
+            shown[name] = [f"{_moment(check['fetched'])} {check['found']}" for check in value]
+        elif name == "changes_every_days":
+            low, middle, high = map(_days, value)
+            shown["changes"] = f"about every {middle} ({low} to {high})"
+        elif isinstance(value, float) and value:
+            shown[name] = f"{value:.3g}"
+        elif value or name in ("waiting", "ahead"):
+            shown[name] = str(value) if name in ("id", "offset") else value
+    return shown

@@ -18,7 +18,6 @@ from webcrawler.realtime import Found, Journal
 ROWS = 30  # at most
 LINES = 2  # of one row
 LEFT = 10  # columns: rank and relevance
-NARROW = 60  # columns: where a page came from gets a line of its own below that
 TITLE_CHARACTERS = 100
 ANCHOR_CHARACTERS = 60
 DRAWS_PER_SECOND = 4
@@ -137,57 +136,35 @@ def _heading(journal: Journal, seconds: float) -> Iterator[Text]:
 
 
 def _table(hits: Sequence[Found], columns: int, *, is_cut: bool) -> Iterator[Text]:
-    """For each hit a line of title and anchor, and one of URL and source page.
+    """For each hit a line of title and where it came from, and one of its URL.
 
     Args:
-        is_cut: URLs are cut to their column instead of getting a line of their own.
+        is_cut: so are URLs that are longer than the line.
     """
-    is_narrow = columns < NARROW
-    page_columns = max(1, columns - LEFT if is_narrow else (columns - LEFT) * 3 // 5)
     if hits:
-        head = "page" if is_narrow else _padded("page", page_columns).append("  from")
-        yield Text.assemble(" #  rel.  ", head, style="dim")
+        yield Text(" #  rel.  page, and where it came from", style="dim")
     for hit in hits:
-        for line in _row(hit, page_columns, is_narrow, is_cut):
-            line.rstrip()
-            if is_cut or line.plain.strip() != printable(hit["url"]):  # that is never cut in the end
-                line.truncate(columns, overflow="ellipsis")
-            yield line
+        title = Text(_short(hit["title"]), "bold green" if hit["source"] == "web" else "bold")
+        first = Text.assemble(f"{hit['rank']:>2}  {hit['relevance']:04d}  ", title, f"  {_origin(hit)}")
+        first.truncate(columns, overflow="ellipsis")
+        first.rstrip()
+        yield first
+        url = Text(" " * LEFT + printable(hit["url"]), "dim")
+        if is_cut:
+            url.truncate(columns, overflow="ellipsis")
+        yield url
 
 
-def _row(hit: Found, page_columns: int, is_narrow: bool, is_cut: bool) -> Iterator[Text]:
-    title = Text(_short(hit["title"]), "bold green" if hit["source"] == "web" else "bold")
-    url, (anchor, page) = Text(printable(hit["url"]), "dim"), _origin(hit)
-    rank, indent = f"{hit['rank']:>2}  {hit['relevance']:04d}  ", " " * LEFT
-    if is_narrow:
-        yield Text.assemble(rank, title)
-        yield Text.assemble(indent, url)
-        if not is_cut:
-            yield Text.assemble(indent, f"{anchor} {page}")
-        return
-    yield Text.assemble(rank, _padded(title, page_columns), "  ", anchor)
-    if url.cell_len > page_columns and not is_cut:
-        yield Text.assemble(indent, url)
-        url = Text()
-    if page or url:
-        yield Text.assemble(indent, _padded(url, page_columns), "  ", page)
-
-
-def _padded(text: Text | str, columns: int) -> Text:
-    text = Text(text) if isinstance(text, str) else text
-    text.truncate(columns, overflow="ellipsis", pad=True)
-    return text
-
-
-def _origin(hit: Found) -> tuple[str, str]:
+def _origin(hit: Found) -> str:
     """The index; or the anchor that led to it, and the page that has it."""
     via = hit["via"]
     if hit["source"] == "index":
-        return "index", ""
+        return "index"
     if via is None:
-        return "just found", "as a seed"
+        return "just found as a seed"
     anchor = _short(via["anchor"], ANCHOR_CHARACTERS)
-    return f"just found: “{anchor}”" if anchor else "just found", f"on {_short(via['title'] or via['url'])}"
+    page = _short(via["title"] or via["url"])
+    return f"just found: “{anchor}” on {page}" if anchor else f"just found on {page}"
 
 
 def _short(text: str, characters: int = TITLE_CHARACTERS) -> str:

@@ -6,8 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from webcrawler.commands._program import as_typed
-from webcrawler.commands.base import Command, Option, printable, progress_bars
+from webcrawler.commands.base import JSON, Command, printable, progress_bars
 from webcrawler.errors import BadInput
 from webcrawler.repository import backup
 
@@ -21,7 +20,7 @@ class Backup(Command):
         "Makes DEST a copy of all that cannot be made again: catalog, pages, frontier, scope, judgments, "
         "queries. Done again, it copies what is new. DEST is a data folder."
     )
-    options = (Option("--json", False, "print JSON"),)
+    options = (JSON,)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
@@ -30,4 +29,4 @@ class Backup(Command):
         with self.interruptible(lambda: "the same command goes on"), progress_bars() as progress:
             new = backup(self.crawl_dir, into, progress)
             says = f"{into} is up to date, with {new:,} more bytes of pages; a crawl or {REINDEX}"
-            print(json.dumps({"new_bytes": new}) if opts.json else printable(as_typed(says)))
+            print(json.dumps({"new_bytes": new}) if opts.json else printable(says))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import signal
 import sqlite3
 import sys
@@ -13,7 +12,6 @@ import unicodedata
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -40,6 +38,9 @@ class Option(NamedTuple):
     default: str | bool | None  # False: it is a switch
     help: str
     metavar: str | None = None
+
+
+JSON = Option("--json", False, "print JSON")
 
 
 class Command(ScrapyCommand):
@@ -105,8 +106,7 @@ class Command(ScrapyCommand):
             partitions = self.project.get("FRONTIER_PARTITIONS", 0)
             if why := complaint("CRAWL_DIR", self.crawl_dir) or complaint("FRONTIER_PARTITIONS", partitions):
                 raise BadInput(why)
-            with self._catalog_heard():
-                self.answer(self._positional(args), opts)
+            self.answer(self._positional(args), opts)
         except BrokenPipeError:  # the reader has seen enough: `webcrawler search … | head -1`
             sys.stdout = None  # else the interpreter flushes it and complains
         except (WebcrawlerError, OSError, RedisError, sqlite3.Error) as error:
@@ -115,17 +115,6 @@ class Command(ScrapyCommand):
         except KeyboardInterrupt:
             self.exitcode = 1
             print("interrupted", file=sys.stderr)
-
-    @contextmanager
-    def _catalog_heard(self) -> Iterator[None]:
-        """Print why the catalog makes a command wait: it is upgraded, or another process writes it."""
-        logger, handler = logging.getLogger("webcrawler.archive.catalog"), logging.StreamHandler()
-        if not self.project.getbool("LOG_ENABLED"):
-            logger.addHandler(handler)
-        try:
-            yield
-        finally:
-            logger.removeHandler(handler)
 
     def _positional(self, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
@@ -149,8 +138,7 @@ class Command(ScrapyCommand):
 
         Later signals are ignored, since cleaning up takes a moment; one that is ignored (nohup) stays so.
         """
-        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-        ours = [number for number, handler in before.items() if handler == signal.SIG_DFL]
+        ours = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) == signal.SIG_DFL]
 
         def interrupt(number: int, frame: object) -> None:
             for number in ours:
@@ -166,7 +154,11 @@ class Command(ScrapyCommand):
             print(f"interrupted: {outcome()}", file=sys.stderr)
         finally:
             for number in ours:
-                signal.signal(number, before[number])
+                signal.signal(number, signal.SIG_DFL)
+
+    def show(self, found: Mapping[str, Any], opts: argparse.Namespace) -> None:
+        """Print as `--json` says: JSON, or a line for each name."""
+        print(json.dumps(found, indent=2) if opts.json else "\n".join(rows(found)))
 
     @property
     def project(self) -> Settings:
@@ -202,22 +194,17 @@ def printable(text: str) -> str:
     )
 
 
-def whole_number(text: str, option: str, least: int = 0, most: int = 10**17) -> int:
-    """Raises BadInput: the value of the option is not a whole number in this range."""
-    if text.isascii() and text.isdecimal() and len(text) < 18 and least <= int(text) <= most:
-        return int(text)
-    limits = f"from {least:,}" if most == 10**17 else f"from {least:,} to {most:,}"
-    raise BadInput(f"{option} must be a whole number {limits}, not {text[:60]!r}")
-
-
-def number(text: str, option: str, is_right: Callable[[float], bool], bounds: str) -> float:
-    """Raises BadInput: the value of the option is not a number, or not right; the message has the bounds."""
-    value = nan
-    with suppress(ValueError):
-        value = float(text)
-    if not is_right(value):
-        raise BadInput(f"{option} must be a number {bounds}, not {text[:60]!r}")
-    return value
+def rows(table: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+    """A line for each name, with those of a table within it indented below it."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield f"{indent}{name}:"
+            yield from rows(value, indent + "  ")
+            continue
+        if isinstance(value, list):
+            value = ", ".join(map(str, value))
+        text = f"{value:,}" if isinstance(value, int) else str(value)
+        yield f"{indent}{name:<{20 - len(indent)}} {printable(text)}"
 
 
 def comma_separated(text: str, option: str) -> list[str]:

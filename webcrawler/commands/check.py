@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from webcrawler.commands.base import Command, Option, printable, progress_bars
+from webcrawler.commands.base import JSON, Command, Option, printable, progress_bars
 from webcrawler.repository import check
 
 
@@ -17,7 +17,7 @@ class Check(Command):
     )
     options = (
         Option("--deep", False, "read all pages and compare their digests"),
-        Option("--json", False, "print JSON"),
+        JSON,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:

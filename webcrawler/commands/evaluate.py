@@ -13,7 +13,7 @@ from webcrawler import urls
 from webcrawler.commands import base
 from webcrawler.commands.base import Command, Option
 from webcrawler.errors import BadInput, BadUrl
-from webcrawler.orderings import strategies
+from webcrawler.orderings import number, strategies, whole_number
 
 if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.evaluation import Metrics, Run, focused
@@ -108,7 +108,7 @@ class Evaluate(Command):
     ) -> Compared | None:
         from webcrawler import evaluation
 
-        metrics, pages_max = _metrics(opts), base.whole_number(opts.max_pages, "--max-pages")
+        metrics, pages_max = _metrics(opts), whole_number("--max-pages", opts.max_pages)
         orderings = base.comma_separated(opts.orderings, "--orderings")
         experiments = evaluation.experiments(orderings, seeds or evaluation.SEEDS, opts.query)
         starts = base.comma_separated(opts.start, "--start") if opts.start else [""]
@@ -197,8 +197,8 @@ def _write(compared: Compared, opts: argparse.Namespace) -> None:
 def _seeds(text: str) -> list[int]:
     """Seeds 1 to N for a number N, the seeds themselves where there is a comma; none: the default."""
     if "," in text:
-        return [base.whole_number(seed, "--seeds") for seed in base.comma_separated(text, "--seeds")]
-    return list(range(1, base.whole_number(text, "--seeds", 1, SEEDS_MAX) + 1)) if text else []
+        return [whole_number("--seeds", seed) for seed in base.comma_separated(text, "--seeds")]
+    return list(range(1, whole_number("--seeds", text, 1, SEEDS_MAX) + 1)) if text else []
 
 
 def _jobs(opts: argparse.Namespace) -> int:
@@ -206,11 +206,11 @@ def _jobs(opts: argparse.Namespace) -> int:
 
     if opts.jobs and opts.freshness:
         raise BadInput("--jobs is for orderings and strategies; --freshness has one process")
-    return base.whole_number(opts.jobs, "--jobs", 1, JOBS_MAX) if opts.jobs else processors()
+    return whole_number("--jobs", opts.jobs, 1, JOBS_MAX) if opts.jobs else processors()
 
 
 def _budget(text: str) -> float:
-    return base.number(text, "--budgets", lambda it: 0 < it <= 1000, "above 0, fetches a page and day")
+    return number("--budgets", text, lambda it: 0 < it <= 1000, "above 0, fetches a page and day")
 
 
 def _metrics(opts: argparse.Namespace) -> Metrics:
@@ -219,10 +219,10 @@ def _metrics(opts: argparse.Namespace) -> Metrics:
     hot = tuple(base.comma_separated(opts.hot, "--hot"))
     hotness.check(hot, base.utf8(opts.query, "--query"))
     check_flush(opts.flush)
-    percent = base.number(opts.reorder, "--reorder", lambda it: 0 <= it <= 100, "from 0 to 100")
+    percent = number("--reorder", opts.reorder, lambda it: 0 <= it <= 100, "from 0 to 100")
     if not percent:
         raise BadInput("--reorder must be above 0 percent, as 0.2")
-    share = base.number(opts.buffer, "--buffer", lambda it: 0 <= it <= 1, "from 0 to 1")
+    share = number("--buffer", opts.buffer, lambda it: 0 <= it <= 1, "from 0 to 1")
     return Metrics(hot, share, opts.flush, percent, opts.query)
 
 
@@ -235,7 +235,7 @@ def _experiments(opts: argparse.Namespace) -> focused.Experiments:
     except BadUrl:
         raise BadInput(f"--start={opts.start[:200]}: the crawl has no such document; write its URL") from None
     strategies = base.comma_separated(opts.strategies or STRATEGIES, "--strategies")
-    pages = base.whole_number(opts.pages or PAGES, "--pages", 1, PAGES_MAX)
+    pages = whole_number("--pages", opts.pages or PAGES, 1, PAGES_MAX)
     return Experiments(read_topics(Path(opts.focused)), strategies, pages, starts)
 
 

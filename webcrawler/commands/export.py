@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -11,17 +10,12 @@ from math import inf
 from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands._frontier_shown import rows
-from webcrawler.commands.base import Command, Option, Progress, output_file, progress_bars
+from webcrawler.commands.base import JSON, Command, Option, Progress, output_file, progress_bars
 from webcrawler.errors import BadInput
 from webcrawler.repository import MainIndex, export, hand_over, token_of
 
 MOST = 10_000_000  # hits
-OTHERS = (
-    "it writes WARC files: name one that ends in .warc.gz. Other files are of `webcrawler crawl -O "
-    "pages.jsonl`, for pages (also .csv and .xml), `webcrawler search --json WORDS` and `webcrawler graph "
-    "export`"
-)
+OTHERS = "it writes WARC files: name one that ends in .warc.gz; `webcrawler crawl -O pages.csv` writes tables"
 
 
 class Export(Command):
@@ -36,7 +30,7 @@ class Export(Command):
         Option("--since", None, "only documents fetched from this day or time on (UTC)", "2026-11-01"),
         Option("--until", None, "only documents fetched before this day or time (UTC)", "2026-11-20T12:00"),
         Option("--to", None, "hand them to `webcrawler serve` at this URL instead; needs SHARE_TOKEN", "URL"),
-        Option("--json", False, "print JSON"),
+        JSON,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -61,10 +55,7 @@ class Export(Command):
                 found = hand_over(self.crawl_dir, numbers, catalog, index, progress)._asdict()
             else:
                 found = self._write(Path(args[0]), numbers, catalog, progress)
-        if opts.json:
-            print(json.dumps(found, indent=2))
-        else:
-            print("\n".join(rows({name: count for name, count in found.items() if count != {}}, "")))
+        self.show(found if opts.json else {name: count for name, count in found.items() if count != {}}, opts)
 
     def _write(
         self, target: Path, numbers: Sequence[int], catalog: Catalog, progress: Progress

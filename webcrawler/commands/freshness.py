@@ -11,8 +11,9 @@ from typing import Any
 
 from rich.console import Console
 
-from webcrawler.commands.base import Command, Option, number, printable, whole_number
+from webcrawler.commands.base import JSON, Command, Option, printable
 from webcrawler.errors import BadInput
+from webcrawler.orderings import number, whole_number
 from webcrawler.search import span
 
 LABELS = {"not-modified": "unchanged (304)"}
@@ -24,14 +25,14 @@ class Freshness(Command):
         Option("--by", None, "server: a line for each, where most is out of date first"),
         Option("-n", "20", "how many servers, or oldest documents (20)", "LIMIT"),
         Option("--level", "98", "say how many checks would keep so many percent current (98)", "PERCENT"),
-        Option("--json", False, "print JSON"),
+        JSON,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if opts.by not in (None, "server"):
             raise BadInput(f"--by {opts.by[:60]}: there is --by server")
-        level = number(opts.level, "--level", lambda value: 0 < value < 100, "between 0 and 100") / 100
-        most = whole_number(opts.n, "-n")
+        level = number("--level", opts.level, lambda value: 0 < value < 100, "between 0 and 100") / 100
+        most = whole_number("-n", opts.n)
         from webcrawler.refresh import report  # slow to import, and Scrapy's own commands import ours
 
         with closing(self.catalog()) as catalog, Console(stderr=True).status("reading the history …"):
@@ -97,10 +98,7 @@ def _costs(costs: dict[str, Any] | None, level: float) -> str:
 
 def _calibration(calibration: dict[str, Any]) -> Iterator[str]:
     if calibration["bins"]:
-        yield f"\nhow right the estimates were (on average {calibration['error']:.1%} off)"
-        yield f"  {'checks':>10}{'expected to change':>20}{'had changed':>14}"
-    for one in calibration["bins"]:
-        yield f"  {one['checks']:>10,}{one['predicted']:>20.1%}{one['changed']:>14.1%}"
+        yield f"\nthe estimates were {calibration['error']:.1%} off on average"
 
 
 def _trust(trust: dict[str, dict[str, int]]) -> Iterator[str]:

@@ -17,8 +17,8 @@ from scrapy.utils.conf import arglist_to_dict
 from webcrawler import connection, metrics, urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_start, is_held
-from webcrawler.commands._frontier_shown import as_text, refuse_unknown, servers_named
-from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
+from webcrawler.commands._elsewhere import as_text, refuse_unknown, servers_named
+from webcrawler.commands.base import JSON, Command, Option, printable, progress_bars
 from webcrawler.connection import Connection
 from webcrawler.crawl import run
 from webcrawler.crawl.dropin import key_of_get
@@ -27,6 +27,7 @@ from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, bottleneck, inspect, maintenance, ordering, standing
 from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
+from webcrawler.orderings import whole_number
 from webcrawler.parsing import readable_kinds, unread_endings
 from webcrawler.records import Link
 from webcrawler.refresh import checks_of, outlook
@@ -53,7 +54,7 @@ class FrontierCommand(Command):
         Option("-n", "20", "how many URLs peek shows (20)", "LIMIT"),
         Option("--name", "index", "whose frontier: the name of a spider (index)"),
         Option("--alone", False, "rebuild: no other data folder shares the frontier any more"),
-        Option("--json", False, "print JSON"),
+        JSON,
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -65,7 +66,7 @@ class FrontierCommand(Command):
         verb, rest = args[0] if args else "", list[Any](args[1:])
         if verb not in (*ALONE, *WITH_ONE) or len(rest) != (verb in WITH_ONE):
             raise BadInput(f"use `webcrawler frontier` with one of: {self.arguments}")
-        limit = whole_number(opts.n, "-n")
+        limit = whole_number("-n", opts.n)
         job = self._job(verb, opts)
         with self._connected(verb) as connected:
             frontier = Frontier(connected.client, ordering("fifo"), opts.name)
@@ -101,18 +102,22 @@ class FrontierCommand(Command):
         return connection.from_settings(self.project)
 
     def _found(self, frontier: Frontier, verb: str, rest: list[Any], limit: int) -> Any:
-        verbs: dict[str, Callable[..., Any]] = {
-            "stats": lambda: self._stats(frontier),
-            "peek": lambda: inspect.peek(frontier, limit),
-            "quarantined": lambda: inspect.quarantined(frontier),
-            "clear": lambda: self._clear(frontier),
-            "rebuild": self._rebuild,
-            "explain": lambda url: self._explain(frontier, url),
-            "again": lambda what: self._again(frontier, what),
-            "block": lambda name: self._block(frontier, name, True),
-            "unblock": lambda name: self._block(frontier, name, False),
+        match verb:
+            case "peek":
+                return inspect.peek(frontier, limit)
+            case "quarantined":
+                return inspect.quarantined(frontier)
+            case "rebuild":
+                return self._rebuild(*rest)
+            case "block" | "unblock":
+                return self._block(frontier, rest[0], verb == "block")
+        own: dict[str, Callable[..., Any]] = {
+            "stats": self._stats,
+            "clear": self._clear,
+            "explain": self._explain,
+            "again": self._again,
         }
-        return verbs[verb](*rest)
+        return own[verb](frontier, *rest)
 
     def _stats(self, frontier: Frontier) -> dict[str, Any]:
         """The table of states, what holds the crawl back, and the scope."""

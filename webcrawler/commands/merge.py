@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
-from webcrawler.commands._frontier_shown import rows
-from webcrawler.commands.base import Command, Option, printable, progress_bars
+from webcrawler.commands.base import JSON, Command, printable, progress_bars
 from webcrawler.errors import BadInput
 from webcrawler.repository import merge
 
@@ -21,7 +19,7 @@ class Merge(Command):
         "duplicates, index and ranks of all together. The others stay as they are; WARC files are linked "
         "where the file system can."
     )
-    options = (Option("--json", False, "print JSON"),)
+    options = (JSON,)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) < 2:
@@ -31,4 +29,4 @@ class Merge(Command):
             print(f"merging {len(folders)} data folders into {printable(str(into))} …", file=sys.stderr)
             with progress_bars() as progress:
                 found = merge(folders, into, self.project, progress)._asdict()
-            print(json.dumps(found, indent=2) if opts.json else "\n".join(rows(found, "")))
+            self.show(found, opts)

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from webcrawler.commands.base import Command, Option, printable, whole_number
+from webcrawler.commands.base import JSON, Command, Option, printable
+from webcrawler.orderings import whole_number
 
 COLUMNS = ("url", "state", "reason", "status", "note", "since", "fetched", "in_links")
 OF_LINK = {"url": "linked from {}", "anchor": "“{}”", "rel": "({})", "through": "through {}"}
@@ -22,11 +23,11 @@ class Pages(Command):
         Option("--state", "broken", "broken, blocked, empty, noindex, failed, 404, … (broken)", "STATE"),
         Option("-n", "10", "how many links to each to show (10)", "LIMIT"),
         Option("--csv", False, "print CSV, a row for each link"),
-        Option("--json", False, "print JSON"),
+        JSON,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        listed = self.catalog().listed(opts.state, whole_number(opts.n, "-n"))
+        listed = self.catalog().listed(opts.state, whole_number("-n", opts.n))
         (_print_csv if opts.csv else _print_json if opts.json else _print_text)(listed)
 
 

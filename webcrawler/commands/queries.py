@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from webcrawler.commands.base import Command, Option, printable, whole_number
+from webcrawler.commands.base import JSON, Command, Option, printable
+from webcrawler.orderings import whole_number
 
 QUERY = 50  # characters shown of a query
 
@@ -17,13 +18,13 @@ class Queries(Command):
     details = "Reads the log that `serve` keeps where the setting QUERY_LOG_DAYS is above 0."
     options = (
         Option("-n", "10", "how many queries to list (10)", "LIMIT"),
-        Option("--json", False, "print JSON"),
+        JSON,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         from webcrawler.usage import figures
 
-        found = figures(self.crawl_dir, whole_number(opts.n, "-n"))
+        found = figures(self.crawl_dir, whole_number("-n", opts.n))
         if opts.json:
             print(json.dumps(found, indent=2))
         else:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from webcrawler import linkgraph
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands.base import Command, Option, number, printable, whole_number
+from webcrawler.commands.base import JSON, Command, Option, printable
 from webcrawler.errors import BadInput
 from webcrawler.linkgraph import DAMPING
-from webcrawler.orderings import location
+from webcrawler.orderings import location, number, whole_number
 
 Scores = NDArray[np.float64] | NDArray[np.int64]
 
@@ -38,7 +38,7 @@ class Rank(Command):
         Option("--engine", "scipy", "of pagerank and hits: scipy, networkx (scipy)"),
         Option("--top", "20", "how many to show (20)", "N"),
         Option("--servers", False, "show servers only"),
-        Option("--json", False, "print JSON"),
+        JSON,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -47,8 +47,8 @@ class Rank(Command):
         if opts.algorithm == "location" and opts.servers:
             raise BadInput("location looks at the URL of a page: servers have none")
         linkgraph.check_engine(opts.engine)
-        top = whole_number(opts.top, "--top", 1)
-        damping = number(opts.damping, "--damping", lambda it: 0 < it < 1, "between 0 and 1, as 0.85")
+        top = whole_number("--top", opts.top, 1)
+        damping = number("--damping", opts.damping, lambda it: 0 < it < 1, "between 0 and 1, as 0.85")
         found: dict[str, Any] = {"algorithm": opts.algorithm}
         with closing(self.catalog()) as catalog:
             scores, hubs = _scores(catalog, opts.algorithm, damping, opts.engine)

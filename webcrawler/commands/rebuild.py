@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
-from webcrawler.commands._frontier_shown import rows
-from webcrawler.commands.base import Command, Option, printable, progress_bars
+from webcrawler.commands.base import JSON, Command, printable, progress_bars
 from webcrawler.repository import rebuild
 
 
@@ -18,7 +16,7 @@ class Rebuild(Command):
         "What is there stays in use until all is made. Removals (scope.json) are obeyed. What waits is known "
         "to Redis alone: if that is lost as well, run `webcrawler frontier rebuild` then."
     )
-    options = (Option("--json", False, "print JSON"),)
+    options = (JSON,)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         with self.interruptible(lambda: "all is as it was"):
@@ -26,4 +24,4 @@ class Rebuild(Command):
             print(f"rebuilding {folder} from its WARC files …", file=sys.stderr)
             with progress_bars() as progress:
                 found = rebuild(self.crawl_dir, self.project, progress)._asdict()
-            print(json.dumps(found, indent=2) if opts.json else "\n".join(rows(found, "")))
+            self.show(found, opts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from contextlib import closing, nullcontext
 from dataclasses import replace
@@ -14,8 +13,7 @@ from webcrawler import connection
 from webcrawler.archive import purge
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import VIEWS_NEED, Views, is_crawling, try_lock
-from webcrawler.commands._frontier_shown import rows
-from webcrawler.commands.base import Command, Option, progress_bars
+from webcrawler.commands.base import JSON, Command, Option, progress_bars
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Frontier, maintenance, ordering
 from webcrawler.index import reindex, wait_until_caught_up
@@ -45,7 +43,7 @@ class Remove(Command):
         Option("--out-of-scope", False, "the documents outside include and exclude of `webcrawler crawl`"),
         Option("--undo", False, "let them in again; the next crawl fetches them"),
         Option("--purge", False, "also delete what is kept of them from the disk; cannot be undone"),
-        Option("--json", False, "print JSON"),
+        JSON,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -69,11 +67,9 @@ class Remove(Command):
             found |= self._undo(undone) if opts.undo else self._remove(named)
             if opts.purge:
                 found |= self._purge(named)
-        if opts.json:
-            print(json.dumps(found, indent=2))
-        else:
-            shown = {"patterns": len(named.texts)} if len(named.texts) > SHOWN else {}
-            print("\n".join(rows(found | shown, "")))
+        if len(named.texts) > SHOWN and not opts.json:
+            found["patterns"] = len(named.texts)
+        self.show(found, opts)
 
     def _out_of_scope(self) -> list[str]:
         """The URLs of the documents that a crawl with the scope of today would not fetch.

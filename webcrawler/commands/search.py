@@ -12,9 +12,10 @@ from textwrap import fill
 
 from webcrawler import clock
 from webcrawler.background import is_crawling
-from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
+from webcrawler.commands.base import JSON, Command, Option, printable, progress_bars
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.index import follower
+from webcrawler.orderings import whole_number
 from webcrawler.records import Hit
 from webcrawler.search import SORTS, Part, Results, Searcher, as_dict, seen
 from webcrawler.search.rankings import DEFAULT, RANKINGS
@@ -38,7 +39,7 @@ class Search(Command):
         Option("--sort", SORTS[0], f"what comes first: {' or '.join(SORTS)} ({SORTS[0]})"),
         Option("--exact", False, "do not correct misspelled words"),
         Option("--explain", False, "show how each score is made up"),
-        Option("--json", False, "print JSON"),
+        JSON,
     )
 
     takes_query = True
@@ -52,7 +53,7 @@ class Search(Command):
         search = partial(
             Searcher(self.crawl_dir).search,
             text,
-            whole_number(opts.n, "-n"),
+            whole_number("-n", opts.n),
             opts.ranking,
             explain=opts.explain,
             sort=opts.sort,

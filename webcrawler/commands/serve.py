@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from webcrawler.commands.base import Command, Option, printable, whole_number
+from webcrawler.commands.base import Command, Option, printable
 from webcrawler.errors import BadInput
+from webcrawler.orderings import whole_number
 from webcrawler.repository import Imported, follow, receive, token_of
 from webcrawler.robots import product_token
 from webcrawler.settings import SETTINGS, complaint, is_yes, user_agent
@@ -41,7 +42,7 @@ class Serve(Command):
 
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s: %(message)s")
         logging.getLogger("warcio").setLevel(logging.ERROR)  # its warnings repeat what strangers send
-        config, port = self._config(opts.host), whole_number(opts.port, "--port", most=65_535)
+        config, port = self._config(opts.host), whole_number("--port", opts.port, most=65_535)
         app = make_app(config)
         with closing(server.listen(config.host, port)) as bound:
             if server.is_public(config):

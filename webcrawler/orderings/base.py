@@ -132,7 +132,7 @@ def is_vote(link: Link, source: Source | None) -> bool:
     return source is not None and link.rel != "sitemap"
 
 
-def whole_number(name: str, text: str, least: int, most: int, bounds: str = "") -> int:
+def whole_number(name: str, text: str, least: int = 0, most: int = 10**12, bounds: str = "") -> int:
     """Reads a whole number.
 
     Args:

@@ -8,12 +8,18 @@ folder, and `check` says whether its stores belong together.
 
 from webcrawler.repository.backup import backup
 from webcrawler.repository.check import check
-from webcrawler.repository.export import Exported, export
+from webcrawler.repository.export import (
+    Exported,
+    MainIndex,
+    export,
+    hand_over,
+    main_index,
+    share_finds,
+    token_of,
+)
 from webcrawler.repository.importing import Imported, import_files
-from webcrawler.repository.merge import merge
-from webcrawler.repository.rebuild import Rebuilt, rebuild
+from webcrawler.repository.rebuild import Rebuilt, merge, rebuild
 from webcrawler.repository.receiver import follow, receive
-from webcrawler.repository.sender import MainIndex, hand_over, main_index, share_finds, token_of
 
 __all__ = [
     "Exported",

@@ -6,11 +6,11 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from scrapy.settings import BaseSettings
 
@@ -25,23 +25,9 @@ from webcrawler.parsing import ParserPool, index_text, with_headers
 from webcrawler.records import Entry, Fetch, Lease, Link, Page, Place, Sitemap
 
 WINDOW = 64  # records at the parsers at a time
+Parsing = Future[Page] | Future[Sitemap | None] | None  # None: there is nothing to be read
 T = TypeVar("T")
 LOST_BODY = "the bytes that it repeats are in no file"
-
-
-class Stored(NamedTuple):
-    """A fetch, and where its record stands."""
-
-    entry: Entry
-    place: Place
-    search: str  # the search of the web that made it; "": a crawl
-
-
-class Parsed(NamedTuple):
-    """A fetch whose page is at the parsers."""
-
-    fetch: Fetch
-    answer: Future[Page] | Future[Sitemap | None] | None  # None: there is nothing to be read
 
 
 class EntryReader:
@@ -55,55 +41,63 @@ class EntryReader:
         self._parsers, self._rules, self._sitemaps = parsers, rules, sitemaps
         self.kinds = rules.kinds  # of documents that are read
 
-    def stored(self, records: Iterable[Record], folder: Path) -> Iterator[Stored]:
+    def entries(self, fetches: Iterable[Fetch]) -> Iterator[Entry]:
+        """The entry of each fetch, in their order; the next ones are at the parsers meanwhile.
+
+        Raises:
+            Unavailable: the parsers were stopped from outside.
+        """
+        waiting: deque[tuple[Fetch, Parsing]] = deque()
+        for fetch in fetches:
+            waiting.append((fetch, self._begin(fetch)))
+            if len(waiting) > WINDOW:
+                yield self._end(*waiting.popleft())
+        while waiting:
+            yield self._end(*waiting.popleft())
+
+    def stored(self, records: Iterable[Record], folder: Path) -> Iterator[tuple[Entry, Record]]:
         """The entries of our own records; those of which no URL can be made are left out.
 
         Args:
             folder: where the records stand, for bodies that others of them leave out.
         """
-        bodies: dict[bytes, Place] = {}
-        waiting: deque[tuple[Parsed, Record]] = deque()
-        for record in _in_turn(records, bodies):
-            with suppress(BadUrl):
-                waiting.append((self.begin(self._fetch(record, folder, bodies)), record))
-            if len(waiting) > WINDOW:
-                yield self._stored(*waiting.popleft())
-        while waiting:
-            yield self._stored(*waiting.popleft())
+        sources: deque[Record] = deque()
+        for entry in self.entries(self._fetches(records, folder, sources)):
+            yield entry, sources.popleft()
 
-    def begin(self, fetch: Fetch) -> Parsed:
+    def _begin(self, fetch: Fetch) -> Parsing:
         """Hand a fetch to the parsers, if there is a page or a sitemap to be read."""
         if fetch.state != "done" or fetch.reason not in PARSED or fetch.status != 200:
-            return Parsed(fetch, None)
+            return None
         content_type = dict(fetch.headers).get("Content-Type", "")
         url, protocols = fetch.lease.spelling, self._rules.protocols
         if fetch.reason == "sitemap":
-            parse = self._parsers.parse_sitemap
-            return Parsed(fetch, parse(fetch.body, url, content_type, fetch.fetched, protocols))
+            return self._parsers.parse_sitemap(fetch.body, url, content_type, fetch.fetched, protocols)
         forms = self._rules.forms.match(fetch.lease.url)
-        return Parsed(fetch, self._parsers.parse(fetch.body, url, content_type, protocols, forms))
+        return self._parsers.parse(fetch.body, url, content_type, protocols, forms)
 
-    def end(self, parsed: Parsed) -> Entry:
-        """Wait for the parsers.
-
-        Raises:
-            Unavailable: they were stopped from outside.
-        """
-        fetch = parsed.fetch
+    def _end(self, fetch: Fetch, parsing: Parsing) -> Entry:
         try:
-            found = parsed.answer.result() if parsed.answer else None
+            found = parsing.result() if parsing else None
         except ParserKilled as error:
             return Entry(broken(fetch, str(error)), archive=True)
         except Unreadable as error:
             return Entry(unread(fetch, str(error)), archive=True)
         if isinstance(found, Page):
             return self._entry(fetch, with_headers(found, fetch.headers, self._parsers.robot))
-        if fetch.reason == "sitemap" and parsed.answer:
+        if fetch.reason == "sitemap" and parsing:
             return self._sitemaps.entry(fetch, found)
         return Entry(fetch, archive=True)
 
-    def _stored(self, parsed: Parsed, record: Record) -> Stored:
-        return Stored(self.end(parsed), record.place, record.search)
+    def _fetches(self, records: Iterable[Record], folder: Path, sources: deque[Record]) -> Iterator[Fetch]:
+        bodies: dict[bytes, Place] = {}
+        for record in _in_turn(records, bodies):
+            try:
+                fetch = self._fetch(record, folder, bodies)
+            except BadUrl:
+                continue
+            sources.append(record)
+            yield fetch
 
     def _fetch(self, record: Record, folder: Path, bodies: dict[bytes, Place]) -> Fetch:
         token = record.token or token_at(record.fetched)
@@ -140,8 +134,8 @@ class EntryReader:
         found = redirect_target(status, href, lease.spelling, self._rules.protocols)
         if found is None:
             return None
-        is_moved = is_sitemap(lease)
-        return self._sitemaps.moved(lease, found) if is_moved else self._rules.apply_redirect(lease, found)
+        judge = self._sitemaps.moved if is_sitemap(lease) else self._rules.apply_redirect
+        return judge(lease, found)
 
     def _entry(self, fetch: Fetch, page: Page) -> Entry:
         """As the spider and the pipelines make it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -13,15 +13,14 @@ from scrapy.settings import BaseSettings
 from webcrawler import connection
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
-from webcrawler.background import try_lock
 from webcrawler.crawl.run import fill_again, has_begun, removal_limits
 from webcrawler.errors import BadInput
 from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
-from webcrawler.records import Entry, Fetch
-from webcrawler.repository.entries import WINDOW, EntryReader, Parsed, entry_reader, in_batches
+from webcrawler.records import Fetch
+from webcrawler.repository.entries import WINDOW, EntryReader, entry_reader, in_batches
 from webcrawler.repository.foreign import ForeignFile
-from webcrawler.repository.rebuild import BUSY, make_ranks_and_vocabulary
+from webcrawler.repository.rebuild import hold_alone, make_ranks_and_vocabulary
 
 SOME = 200  # entries in one transaction
 Progress = Callable[[str, int, int | None], None]
@@ -54,10 +53,7 @@ def import_files(
             raise BadInput(f"there is no file {path}")
     crawl_dir.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
-        alone = try_lock(crawl_dir / "crawls.lock")
-        if alone is None:
-            raise BadInput(BUSY)
-        held.enter_context(alone)
+        held.enter_context(hold_alone(crawl_dir))
         catalog_file = crawl_dir / "catalog.sqlite"
         catalog = held.enter_context(closing(Catalog(catalog_file, limits=removal_limits(settings))))
         pages = held.enter_context(closing(PageStore(crawl_dir / "pages")))
@@ -97,7 +93,8 @@ class Intake:
 
     def take_in(self, paths: Sequence[Path], progress: Progress) -> None:
         """Each batch is durable before the next one begins; a batch that fails leaves those before it."""
-        for some in in_batches(self._entries(paths, progress), SOME):
+        fetches = self._new(self._fetches(paths, progress))
+        for some in in_batches(self._reader.entries(fetches), SOME):
             places = [self._pages.append(entry) for entry in some]
             self._pages.sync()
             self._catalog.write(list(zip(some, places, strict=True)))
@@ -108,15 +105,6 @@ class Intake:
         return Imported(
             self.fetches, self.documents, self.known, dict(self.left_out), frontier, tuple(self.faults)
         )
-
-    def _entries(self, paths: Sequence[Path], progress: Progress) -> Iterator[Entry]:
-        waiting: deque[Parsed] = deque()
-        for fetch in self._new(self._fetches(paths, progress)):
-            waiting.append(self._reader.begin(fetch))
-            if len(waiting) > WINDOW:
-                yield self._reader.end(waiting.popleft())
-        while waiting:
-            yield self._reader.end(waiting.popleft())
 
     def _new(self, fetches: Iterator[Fetch]) -> Iterator[Fetch]:
         """Those that the catalog does not have."""

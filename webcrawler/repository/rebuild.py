@@ -1,27 +1,31 @@
-"""Catalog, ranks, index and vocabulary, made again of a data folder's WARC files and scope (GO 4.2.2)."""
+"""Catalog, ranks, index and vocabulary, made again of WARC files, those of one data folder or of several."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from scrapy.settings import BaseSettings
 
 from webcrawler.archive.catalog import Catalog, blocked_servers, take_place
 from webcrawler.archive.pages import KEPT, Record, in_order
 from webcrawler.background import Views, try_lock
-from webcrawler.crawl.run import removal_limits
+from webcrawler.crawl.run import keep_begun, removal_limits
+from webcrawler.durable import sync_folder
 from webcrawler.errors import BadInput
 from webcrawler.index import wait_until_caught_up
 from webcrawler.linkgraph import stored
 from webcrawler.records import Entry, Place
 from webcrawler.repository.entries import entry_reader, in_batches, lost_record
 from webcrawler.scope import NAME as SCOPE
+from webcrawler.scope import Scope, change, read
 from webcrawler.search.vocabulary import remake
 from webcrawler.urls import canonical, url_id
 
@@ -29,7 +33,6 @@ ASIDE = "rebuilt"  # folder in which all is made before it takes the place of wh
 VIEWS = ("index", "anchors", "ranks", "vocabulary")
 SOME = 500  # entries in one transaction
 SHOWN = 10  # places of records that are passed over
-BUSY = "a crawl or a search of the web is running on this data folder: end it first"
 Progress = Callable[[str, int, int | None], None]
 
 
@@ -64,10 +67,7 @@ def rebuild(
     if not any(pages.glob("*.warc.gz")):
         raise BadInput(f"there are no WARC files in {pages}: nothing can be rebuilt")
     with ExitStack() as held:
-        alone = try_lock(crawl_dir / "crawls.lock")
-        if alone is None:
-            raise BadInput(BUSY)
-        held.enter_context(alone)
+        held.enter_context(hold_alone(crawl_dir))
         aside = crawl_dir / ASIDE
         _discard(aside)  # of a run that was killed
         held.callback(_discard, aside)
@@ -81,6 +81,13 @@ def rebuild(
         held.enter_context(Views(crawl_dir).take_over())
         _exchange(crawl_dir, aside)
     return found
+
+
+def hold_alone(crawl_dir: Path) -> IO[str]:
+    """The lock of the crawls of a data folder. Raises BadInput: one is alive."""
+    if (lock := try_lock(crawl_dir / "crawls.lock")) is None:
+        raise BadInput(f"a crawl or a search of the web is running on {crawl_dir}: end it first")
+    return lock
 
 
 def _exchange(crawl_dir: Path, aside: Path) -> None:
@@ -120,11 +127,11 @@ class _Work:
         path, searches = self._aside / "catalog.sqlite", set[str]()
         with entry_reader(self._crawl_dir, self._settings) as reader:
             stored = reader.stored(self._fetches(), self._crawl_dir / "pages")
-            for search, group in groupby(stored, lambda one: one.search):
+            for search, group in groupby(stored, lambda pair: pair[1].search):
                 searches.add(search)
                 with closing(Catalog(path, job=search, limits=self._limits)) as catalog:
                     for some in in_batches(group, SOME):
-                        catalog.write([(one.entry, one.place) for one in some])
+                        catalog.write([(entry, record.place) for entry, record in some])
                         self._read += len(some)
             for search in sorted(searches - {""}):
                 with closing(Catalog(path, job=search)) as catalog:
@@ -170,8 +177,66 @@ class _Work:
     def result(self, blocked: list[str]) -> Rebuilt:
         with closing(Catalog(self._aside / "catalog.sqlite", readonly=True)) as catalog:
             stats = catalog.stats()
-            documents, duplicates = stats["documents"], stats["duplicates"]
-            known, waiting = catalog.urls.count(), len(catalog.urls.unexplored())
-        unreadable = self._records - self._read
-        made = self._records, documents, duplicates, known, waiting
-        return Rebuilt(*made, blocked, unreadable, self._passed_over)
+            return Rebuilt(
+                self._records,
+                stats["documents"],
+                stats["duplicates"],
+                catalog.urls.count(),
+                len(catalog.urls.unexplored()),
+                blocked,
+                self._records - self._read,
+                self._passed_over,
+            )
+
+
+def merge(folders: Sequence[Path], into: Path, settings: BaseSettings, progress: Progress) -> Rebuilt:
+    """Make a new data folder of others, which stay as they are; WARC files are linked, or copied elsewhere.
+
+    Originals, duplicates, anchor texts and ranks are those of all pages together. Killed, it may be repeated.
+
+    Raises:
+        BadInput: a folder has no WARC files or is being crawled, or the new one has a catalog already.
+        Unavailable: the disk is full.
+    """
+    for folder in folders:
+        if not any((folder / "pages").glob("*.warc.gz")):
+            raise BadInput(f"there are no WARC files in {folder / 'pages'}: {folder} is no data folder")
+    if (into / "catalog.sqlite").exists():
+        raise BadInput(f"{into} has a catalog already: name a new folder, and this one among the others")
+    (into / "pages").mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        for folder in dict.fromkeys((*folders, into)):
+            held.enter_context(hold_alone(folder))
+        for folder in folders:
+            _add_pages(folder / "pages", into / "pages")
+        scope = _joined([read(folder) for folder in folders])
+        change(into, lambda _: scope)
+        keep_begun(folders, into)
+    blocked = sorted({name for folder in folders for name in blocked_servers(folder / "catalog.sqlite")})
+    return rebuild(into, settings, progress, blocked)
+
+
+def _add_pages(folder: Path, into: Path) -> None:
+    """Files are never changed once they are closed, so both folders may have the same ones."""
+    for path in sorted(folder.glob("*.warc.gz")):
+        target = into / path.name
+        if target.exists() and target.stat().st_size == path.stat().st_size:
+            continue  # of a run that was killed, or both folders have it
+        part = target.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        try:
+            os.link(path, part)
+        except OSError:  # another file system
+            shutil.copy2(path, part)
+        part.replace(target)
+    sync_folder(into)
+
+
+def _joined(scopes: Sequence[Scope]) -> Scope:
+    """What was removed from any of them; the bounds of crawls only where all have the same."""
+    removed = tuple(dict.fromkeys(pattern for scope in scopes for pattern in scope.removed))
+    bounds = {replace(scope, removed=()) for scope in scopes}
+    with suppress(ValueError):
+        (only,) = bounds
+        return replace(only, removed=removed)
+    return Scope(removed=removed)

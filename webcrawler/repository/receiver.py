@@ -23,13 +23,10 @@ from webcrawler.settings import words_of
 
 MOST_RECORDS = 1_000
 MOST_UNPACKED_BYTES = 256 * 2**20  # of the records, and of the pages in them
-HEAD_BYTES = 65_536  # of a record, with that of the answer in it: each line of it costs its reader memory
-HEAD_END = b"\r\n\r\n"
 CHUNK_BYTES = 65_536
 UNPACKED_CHUNK_BYTES = 2**20
 PATIENCE_SECONDS = 2.0  # a companion that ends holds the lock for some milliseconds, a rebuild for minutes
 LARGE = f"at most {MOST_RECORDS:,} records and {MOST_UNPACKED_BYTES:,} unpacked bytes at a time: send less"
-NO_END = f"a record's headers, or those of its answer, do not end within {HEAD_BYTES:,} bytes"
 NOT_GZIP = "it is no WARC file compressed record by record with gzip, or it is cut short"
 
 
@@ -70,24 +67,24 @@ def follow(crawl_dir: Path, settings: BaseSettings) -> None:
 
 def _open(crawl_dir: Path, settings: BaseSettings, held: ExitStack) -> Intake:
     try:
-        limits, bounds = removal_limits(settings), _Bounds(settings)
+        limits, refusal = removal_limits(settings), _bounds(settings)
         catalog = held.enter_context(closing(Catalog(crawl_dir / "catalog.sqlite", limits=limits)))
         pages = held.enter_context(closing(PageStore(crawl_dir / "pages")))
         reader = held.enter_context(entry_reader(crawl_dir, settings))
     except BadInput as error:  # of the owner of the folder, not of the sender
         raise Unavailable(str(error)) from error
-    return Intake(catalog, pages, reader, settings.getint("DOWNLOAD_MAXSIZE"), bounds.refusal)
+    return Intake(catalog, pages, reader, settings.getint("DOWNLOAD_MAXSIZE"), refusal)
 
 
 def check_size(warc: bytes) -> None:
-    """Unpack the gzip members, and keep only their heads: some kilobytes may unpack to gigabytes.
+    """Unpack the gzip members, and keep nothing: some kilobytes may unpack to gigabytes.
 
     Raises:
         TooLarge: there are too many records, or bytes in them.
-        BadInput: it is not gzip, is cut short, or a head has no end.
+        BadInput: it is not gzip, or is cut short.
     """
     records = unpacked = start = 0
-    inflate, chunk, head = None, b"", b""
+    inflate, chunk = None, b""
     try:
         while chunk or start < len(warc):
             if not chunk:
@@ -95,11 +92,8 @@ def check_size(warc: bytes) -> None:
             inflate = inflate or zlib.decompressobj(wbits=31)
             part = inflate.decompress(chunk, UNPACKED_CHUNK_BYTES)
             unpacked, chunk = unpacked + len(part), inflate.unconsumed_tail or inflate.unused_data
-            head += part[: HEAD_BYTES - len(head)]
-            if len(head) == HEAD_BYTES and head.count(HEAD_END) < 2:
-                raise BadInput(NO_END)
             if inflate.eof:
-                records, inflate, head = records + 1, None, b""
+                records, inflate = records + 1, None
             if records > MOST_RECORDS or unpacked > MOST_UNPACKED_BYTES:
                 raise TooLarge(LARGE)
     except zlib.error:
@@ -108,24 +102,25 @@ def check_size(warc: bytes) -> None:
         raise BadInput(NOT_GZIP)
 
 
-class _Bounds:
-    """Documents only, at URLs that a crawl would follow and connect to, and not too many bytes of them."""
+def _bounds(settings: BaseSettings) -> Callable[[Fetch], str]:
+    """Why a fetch is left out: documents only, at URLs that a crawl would follow and connect to.
 
-    def __init__(self, settings: BaseSettings) -> None:
-        self._addresses = urls.AddressRules(words_of(settings["ADDRESSES_ALLOWED"]))
-        self._bytes = 0
+    It raises TooLarge where there are too many bytes of them in all.
+    """
+    addresses, total = urls.AddressRules(words_of(settings["ADDRESSES_ALLOWED"])), 0
 
-    def refusal(self, fetch: Fetch) -> str:
-        """Why this fetch is left out. Raises TooLarge: there were too many bytes before it."""
-        self._bytes += len(fetch.body)
-        if self._bytes > MOST_UNPACKED_BYTES:
+    def refusal(fetch: Fetch) -> str:
+        nonlocal total
+        total += len(fetch.body)
+        if total > MOST_UNPACKED_BYTES:
             raise TooLarge(LARGE)
         if fetch.reason != "document":
             return fetch.reason
-        server = fetch.lease.server
         if refused := urls.outlink(fetch.lease.spelling, fetch.lease.url, rel="import").refused:
             return refused
+        server = fetch.lease.server
         host, port = urls.host_and_port(server)
-        is_port = self._addresses.permits_port(port, server.partition(":")[0])
-        is_permitted = is_port and self._addresses.permits_host(host)
-        return "" if is_permitted else "address-refused"
+        permits = addresses.permits_port(port, server.partition(":")[0]) and addresses.permits_host(host)
+        return "" if permits else "address-refused"
+
+    return refusal
