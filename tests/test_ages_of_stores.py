@@ -101,7 +101,7 @@ def go_on(folder: Path) -> tuple[list[str], Crawled]:
     said: list[str] = []
     while True:
         crawled = crawl(folder, "index", **QUICK)
-        commands = re.findall(r"`scrapy ((?:frontier )?rebuild)`", crawled.log)
+        commands = re.findall(r"`webcrawler ((?:frontier )?rebuild)`", crawled.log)
         if not commands:
             return said, crawled
         errors = [line for line in crawled.log.splitlines() if line.startswith("error: ")]

@@ -179,7 +179,7 @@ def test_what_is_wrong_is_told_and_the_command_that_is_named_mends_it(
     assert [name for name, one in found.items() if one != "good"] == stores.split(), found
     assert says in found[store := stores.split()[0]]
     for one in mends:
-        assert f"`scrapy {one}`" in found[store]
+        assert f"`webcrawler {one}`" in found[store]
         assert command(*one.split(), folder=folder).status == 0
     assert told(folder) == GOOD
 

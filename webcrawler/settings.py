@@ -143,8 +143,6 @@ SITEMAPS_MAX = given("SITEMAPS_MAX", 100, "sitemaps", 1)
 FORMS = given("FORMS", "", "patterns")
 # Words asked of one form, in all runs; those after the first hundreds bring little.
 FORMS_MAX = given("FORMS_MAX", 1000, "queries", 1)
-# Words asked of all forms of a registrable domain, in all runs.
-FORMS_SITE_MAX = given("FORMS_SITE_MAX", 2000, "queries", 1)
 # cookies.txt of sites that show more to those who have logged in, each sent to its own site only.
 LOGIN_COOKIES = given("LOGIN_COOKIES", "", "file")
 # JSON with headers by server, for sites where a token says who asks.
@@ -172,8 +170,6 @@ CRAWL_NICE = given("CRAWL_NICE", 10, "niceness")
 PARSER_WORKERS = given("PARSER_WORKERS", 0, "processes", 0, 256)
 # Processor time for one page, after which its parser is killed.
 PARSER_TIMEOUT = given("PARSER_TIMEOUT", 10.0, "seconds", 0.1)
-# Memory that one parser process may add to what it starts with, 100 MiB with what detects languages.
-PARSER_MEMORY = given("PARSER_MEMORY", 384, "MiB", 64)
 
 # ---- Batch, index and search
 

@@ -1,1 +1,1 @@
-"""The commands: `scrapy COMMAND`, in this project's folder."""
+"""The commands: `webcrawler COMMAND`, or `scrapy COMMAND` in the folder of this project."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -12,13 +12,14 @@ from typing import Any
 from webcrawler import connection
 from webcrawler.archive import purge
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import VIEWS_NEED, Views, is_crawling, try_lock
+from webcrawler.background import VIEWS_NEED, Views, is_crawling
 from webcrawler.commands.base import JSON, Command, Option, progress_bars
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Frontier, maintenance, ordering
 from webcrawler.index import reindex, wait_until_caught_up
 from webcrawler.job import read_patterns
 from webcrawler.realtime import journal
+from webcrawler.repository import hold_alone
 from webcrawler.scope import Patterns, Scope, change, expand, read
 from webcrawler.search.vocabulary import remake
 
@@ -57,7 +58,9 @@ class Remove(Command):
             raise BadInput(BUSY)
         if not named.texts:
             raise BadInput(f"name what to remove: {self.arguments}; --help says more")
-        undone = self._undone(named) if opts.undo else frozenset()
+        undone = frozenset(filter(named.match, read(self.crawl_dir).removed)) if opts.undo else frozenset()
+        if opts.undo and not undone:
+            raise BadInput(f"{named.texts[0]} was not removed; scope.json has all that was")
         found: dict[str, Any] = {"patterns": list(named.texts), **self._known(named)}
         if not (found["urls"] or opts.undo):
             print(UNKNOWN, file=sys.stderr)
@@ -113,24 +116,13 @@ class Remove(Command):
             BadInput: a crawl is alive.
         """
         with progress_bars() as progress:
-            with try_lock(self.crawl_dir / "crawls.lock") or nullcontext() as alone:
-                if alone is None:
-                    raise BadInput(BUSY)
+            with hold_alone(self.crawl_dir):
                 purged = purge(self.crawl_dir, named, progress)
             journal.discard(self.crawl_dir, named.match)
             reindex(self.crawl_dir, lambda applied, last: progress("index", applied, last))
             progress("words", 0, None)
             remake(self.crawl_dir)
         return {"records_deleted": purged.records, "duplicates_completed": purged.completed}
-
-    def _undone(self, named: Patterns) -> frozenset[str]:
-        """The removals that these patterns undo. Raises BadInput: there is none."""
-        removed = read(self.crawl_dir).removed
-        if undone := frozenset(filter(named.match, removed)):
-            return undone
-        wider = [one for one in removed if any(map(Patterns([one]).match, named.texts))]
-        hint = f", but {wider[0]} was: undo that" if wider else ""
-        raise BadInput(f"{named.texts[0]} was not removed{hint}")
 
     def _undo(self, undone: frozenset[str]) -> dict[str, int]:
         change(

@@ -18,7 +18,7 @@ from webcrawler.repository.export import (
     token_of,
 )
 from webcrawler.repository.importing import Imported, import_files
-from webcrawler.repository.rebuild import Rebuilt, merge, rebuild
+from webcrawler.repository.rebuild import Rebuilt, hold_alone, merge, rebuild
 from webcrawler.repository.receiver import follow, receive
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "export",
     "follow",
     "hand_over",
+    "hold_alone",
     "import_files",
     "main_index",
     "merge",

@@ -51,7 +51,7 @@ def check(
             look()
         except (WebcrawlerError, OSError, RedisError, sqlite3.Error) as error:
             found[store] = (
-                str(error) if "`scrapy " in str(error) else f"{str(error).rstrip('.')}: {MENDS[store]}"
+                str(error) if "`webcrawler " in str(error) else f"{str(error).rstrip('.')}: {MENDS[store]}"
             )
             if store == "catalog":
                 break

@@ -142,9 +142,9 @@ class Crawl(Worker):
     def _ask_forms(self) -> Forms:
         opened, settings = ExitStack(), self.settings
         catalog = opened.enter_context(closing(Catalog(self.folder / "catalog.sqlite", readonly=True)))
-        bounds = settings.getint("FORMS_MAX"), settings.getint("FORMS_SITE_MAX")
+        most = settings.getint("FORMS_MAX")
         return Forms(
-            Asker(catalog, self.stores.new_frontier(opened), self.rules, *bounds),
+            Asker(catalog, self.stores.new_frontier(opened), self.rules, most, 2 * most),
             opened,
             lambda: not (self.is_closing or self.outcomes.is_full),
             self.connection.revive,

@@ -50,6 +50,7 @@ T = TypeVar("T")
 EVICTS = "Redis drops keys once its memory is full, and so loses URLs: set its maxmemory-policy to noeviction"
 DIGEST_HINTS = 200_000  # about 40 MB
 OPEN_FILES = 65_536
+PARSER_MEMORY_MIB = 384  # that one parser may add to what it starts with: 100 MiB with what detects languages
 AGENTS_SECONDS = 10.0  # to wait for other agents; one may have died
 # Of a batch, where a person waits for it or what is learnt from it decides what comes next: with 1 s a crawl
 # of 70 pages/s found 3 wanted pages on one subject, with 0.05 s it found 85.
@@ -297,6 +298,5 @@ def parser_pool(settings: BaseSettings, agents: int = 1, spare: int = 1) -> Pars
         spare: cores that are left to each of them for the crawl itself.
     """
     workers = settings.getint("PARSER_WORKERS") or max(1, (os.cpu_count() or 2) // agents - spare)
-    timeout, memory = settings.getfloat("PARSER_TIMEOUT"), settings.getint("PARSER_MEMORY")
     robot = product_token(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
-    return ParserPool(workers, timeout, memory, robot)
+    return ParserPool(workers, settings.getfloat("PARSER_TIMEOUT"), PARSER_MEMORY_MIB, robot)
