@@ -160,17 +160,18 @@ def tables(runs: Sequence[Run]) -> str:
     for measure, (title, value) in VALUES.items():
         names = list(dict.fromkeys(name for run in runs for name in value(run)))
         means = [[title, "start", *names, *(["seconds"] if measure == "auc" else [])]]
-        others = [[f"… compared with {runs[0].ordering}", "start", *names]]
+        measured = [name for name in names if any(row[:2] == (measure, name) for row in rows)]
+        others = [[f"… compared with {runs[0].ordering}", "start", *measured]]
         for (ordering, start), some in grouped(runs).items():
             place = [ordering, "all" if start is None else str(start)]
-            found = [rows.get((measure, name, ordering, start)) for name in names]
+            found = {name: rows.get((measure, name, ordering, start)) for name in names}
             seconds = [f"{fmean(run.seconds for run in some):.1f}"] if measure == "auc" else []
-            means.append([*place, *(row.mean.shown() if row else "–" for row in found), *seconds])
+            means.append([*place, *(row.mean.shown() if row else "–" for row in found.values()), *seconds])
             if ordering != runs[0].ordering:
-                others.append(
-                    [*place, *(row.difference.shown() if row and row.difference else "–" for row in found)]
-                )
-        shown += [aligned(table) for table in (means, others) if names and len(table) > 1]
+                beside = [row.difference if (row := found[name]) else None for name in measured]
+                others.append([*place, *(one.shown() if one else "–" for one in beside)])
+        shown += [aligned(means)] if names else []
+        shown += [aligned(others)] if measured and len(others) > 1 else []
     return "\n\n".join([*shown, *([LEGEND] if any("[" in table for table in shown) else [])])
 
 

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import numpy as np
+
 import webcrawler
 from webcrawler import clock
 from webcrawler.connection import Connection
@@ -198,5 +200,6 @@ def provenance(described: Mapping[str, Any]) -> dict[str, Any]:
             "python": platform.python_version(),
             "system": platform.platform(),
             "processors": processors(),
+            "numpy": np.__version__,
         },
     }
