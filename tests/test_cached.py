@@ -24,7 +24,7 @@ from webcrawler.parsing.page import markup
 from webcrawler.records import Entry, Fetch, Lease, Link, Original, Text
 from webcrawler.urls import canonical, server, url_id
 from webcrawler.web import Config, make_app
-from webcrawler.web.cached.sanitiser import MAX_DEPTH, TAGS, forbids_copies, sanitised
+from webcrawler.web.sanitiser import MAX_DEPTH, TAGS, forbids_copies, sanitised
 
 PAGE = "http://a.test/b/page.html"
 HTML = "text/html"

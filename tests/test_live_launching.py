@@ -25,8 +25,7 @@ from webcrawler.demo import DemoWeb
 from webcrawler.errors import BadInput
 from webcrawler.realtime import journal
 from webcrawler.web import Config, make_app
-from webcrawler.web.live.launchers import BROKE, Children
-from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyd
+from webcrawler.web.live.launchers import BROKE, REFUSED, SILENT, Children, Scrapyd
 
 # ---- child processes
 

@@ -19,7 +19,7 @@ from searched import entry, publish
 from starlette.testclient import TestClient
 
 from webcrawler.errors import BadInput
-from webcrawler.usage import NAME, QueryLog, Recorder, Shown, figures, log, recorder
+from webcrawler.usage import NAME, QueryLog, Recorder, Shown, figures, log
 from webcrawler.web import Config, make_app
 from webcrawler.web.use import MAX_TYPED
 
@@ -258,7 +258,7 @@ def test_a_day_takes_no_more_than_its_share(
 def test_with_a_full_queue_new_ones_are_dropped_and_nobody_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder, "MAX_WAITING", 3)
+    monkeypatch.setattr(log, "MAX_WAITING", 3)
     kept = Recorder(tmp_path, 1)  # not started: nothing is written
 
     for number in range(10):

@@ -31,7 +31,7 @@ from webcrawler.demo import DemoWeb
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
 from webcrawler.web import Config
-from webcrawler.web.live import scrapyd as web_scrapyd
+from webcrawler.web.live import launchers as web_scrapyd
 
 pytestmark = [pytest.mark.scrapyd, pytest.mark.slow]
 

@@ -34,8 +34,7 @@ from webcrawler.web import Config, make_app
 from webcrawler.web.readable import size
 from webcrawler.web.status import overview
 from webcrawler.web.status import page as status_page
-from webcrawler.web.status.activity import BIN_SECONDS, Activity, Rates, rates
-from webcrawler.web.status.overview import NOT_HERE, SILENT, Overviews
+from webcrawler.web.status.overview import BIN_SECONDS, NOT_HERE, SILENT, Activity, Overviews, Rates, rates
 from webcrawler.web.status.page import round_up
 
 NOW = 1_700_003_600.0

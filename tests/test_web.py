@@ -33,10 +33,10 @@ from webcrawler.search.rankings import RANKINGS
 from webcrawler.search.snippets import Snippets
 from webcrawler.web import Config, make_app
 from webcrawler.web.failures import NotNow
+from webcrawler.web.parameters import MAX_ADDED, MAX_WITHIN, SearchRequest
 from webcrawler.web.readable import RANKINGS as SAID
 from webcrawler.web.readable import TINTS, initial, readable, site_and_path, tint
 from webcrawler.web.search.answers import MAX_WAITING, Answers
-from webcrawler.web.search_request import MAX_ADDED, MAX_WITHIN, SearchRequest
 
 NAMESPACE = "http://a9.com/-/spec/opensearch/1.1/"
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
@@ -595,7 +595,7 @@ def client_of(app: Starlette) -> httpx.AsyncClient:
 
 def test_asking_for_health_does_not_fill_the_queue(crawl_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webcrawler.web.search.answers.LATE_SECONDS", 3600.0)
-    monkeypatch.setattr("webcrawler.web.status.health.WAIT_SECONDS", 3600.0)
+    monkeypatch.setattr("webcrawler.web.status.metrics.WAIT_SECONDS", 3600.0)
     app = make_app(Config(crawl_dir))
 
     async def ask() -> set[int]:
@@ -611,7 +611,7 @@ def test_asking_for_health_does_not_fill_the_queue(crawl_dir: Path, monkeypatch:
 
 
 def test_busy_threads_are_no_broken_index(crawl_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.status.health.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("webcrawler.web.status.metrics.WAIT_SECONDS", 0.01)
     app = make_app(Config(crawl_dir))
 
     async def ask() -> httpx.Response:

@@ -29,7 +29,7 @@ from webcrawler.records import Entry, Text
 from webcrawler.search.vocabulary.builder import build
 from webcrawler.search.vocabulary.stored import store
 from webcrawler.urls import canonical
-from webcrawler.web.cached.sanitiser import TAGS
+from webcrawler.web.sanitiser import TAGS
 
 FULL = 100  # results of a page
 NEEDLE, PEACE = "needle", "peaceful"  # words of all hostile documents, of all others

@@ -5,8 +5,7 @@ QUERY_LOG_DAYS is set.
 """
 
 from webcrawler.usage.figures import figures
-from webcrawler.usage.log import NAME, QueryLog, Shown, new_id, one_line, query_id, today
-from webcrawler.usage.recorder import Recorder
+from webcrawler.usage.log import NAME, QueryLog, Recorder, Shown, new_id, one_line, query_id, today
 
 __all__ = [
     "NAME",

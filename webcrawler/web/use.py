@@ -21,8 +21,7 @@ from webcrawler.errors import BadInput
 from webcrawler.search import Results
 from webcrawler.usage import Recorder, Shown, new_id, one_line, today
 from webcrawler.web.config import Config
-from webcrawler.web.parameters import MAX_NUMBER, read
-from webcrawler.web.search_request import SearchRequest
+from webcrawler.web.parameters import MAX_NUMBER, SearchRequest, read
 from webcrawler.web.security import USED, origins
 from webcrawler.web.tokens import is_foreign
 

@@ -21,8 +21,7 @@ from webcrawler.text.query import parse
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
 from webcrawler.web.hosts import client_of
-from webcrawler.web.live.access import Access
-from webcrawler.web.live.api import Api
+from webcrawler.web.live.api import Access, Api
 from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, STRATEGIES, read_form, read_live_request
 from webcrawler.web.live.searches import OneAtATime, Searches
 from webcrawler.web.live.watch import is_over

@@ -13,9 +13,8 @@ from webcrawler.errors import BadInput
 from webcrawler.realtime import Journal, journal
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
-from webcrawler.web.live.launchers import Children, Launcher, delete_lists, delete_old_lists
+from webcrawler.web.live.launchers import Children, Launcher, Scrapyd, delete_lists, delete_old_lists
 from webcrawler.web.live.request import LiveRequest
-from webcrawler.web.live.scrapyd import Scrapyd
 from webcrawler.web.live.watch import WatchedSearch, is_over
 
 KEPT = 200  # searches that are over

@@ -16,7 +16,7 @@ from webcrawler.records import Hit
 from webcrawler.search import Part, Results, Searcher
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
-from webcrawler.web.search_request import SearchRequest
+from webcrawler.web.parameters import SearchRequest
 from webcrawler.web.status import Metrics
 
 T = TypeVar("T")

@@ -15,9 +15,8 @@ from webcrawler.search import Results, as_dict
 from webcrawler.search.rankings import RANKINGS
 from webcrawler.web.hosts import host_of
 from webcrawler.web.judge import JudgeForm
-from webcrawler.web.parameters import MAX_NUMBER, read
+from webcrawler.web.parameters import MAX_ADDED, MAX_NUMBER, MAX_WITHIN, SearchRequest, read, read_search
 from webcrawler.web.render import FRESH, json_answer, page, rendered
-from webcrawler.web.search_request import MAX_ADDED, MAX_WITHIN, SearchRequest, read_search
 from webcrawler.web.status import view_of
 from webcrawler.web.use import TYPED, PageOfLog
 

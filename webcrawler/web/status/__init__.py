@@ -1,7 +1,6 @@
 """The state of crawl and server: status page, metrics for Prometheus, health for monitors."""
 
-from webcrawler.web.status.health import Health
-from webcrawler.web.status.metrics import CountRequests, Metrics
+from webcrawler.web.status.metrics import CountRequests, Health, Metrics
 from webcrawler.web.status.overview import Overviews, view_of
 from webcrawler.web.status.page import routes
 

@@ -1,26 +1,31 @@
-"""/metrics, for Prometheus, and a dashboard of them for Grafana."""
+"""/metrics, for Prometheus, with a dashboard for Grafana; /healthz, for load balancers and monitors."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from webcrawler import metrics
+from webcrawler.errors import Unavailable
 from webcrawler.frontier import CAUSES
 from webcrawler.metrics import PREFIX
+from webcrawler.search import Searcher
 from webcrawler.web.config import Config
+from webcrawler.web.failures import UNREADABLE, NotNow, log_fault
 from webcrawler.web.hosts import is_local
 from webcrawler.web.status.overview import Overview, Overviews
 
@@ -154,3 +159,45 @@ class CountRequests:
             route = getattr(scope.get("route"), "path", OTHER)
             self._metrics.requests.labels(route, str(status)).inc()
             self._metrics.seconds.labels(route).observe(time.perf_counter() - began)
+
+
+WAIT_SECONDS = 5.0  # for a search thread
+
+Check = Callable[[Searcher], None]
+
+
+class Health:
+    """Asks a search thread whether the index can be read.
+
+    Requests that come while one check runs share its answer, since no rate limit holds for this path.
+    """
+
+    def __init__(self, ask: Callable[[Check], Coroutine[Any, Any, None]]) -> None:
+        self._ask = ask
+        self._check: asyncio.Task[None] | None = None
+
+    def routes(self) -> list[Route]:
+        return [Route("/healthz", self._show)]
+
+    async def _show(self, request: Request) -> Response:
+        reason = await self._fault()
+        health = {"status": "unwell", "reason": reason} if reason else {"status": "ok"}
+        return JSONResponse(health, 503 if reason else 200, {"Cache-Control": "no-store"})
+
+    async def _fault(self) -> str:
+        """Why no search can be answered; "" if one can, or if nothing is indexed yet."""
+        check = self._check
+        if check is None or check.done():
+            self._check = check = asyncio.create_task(self._ask(Searcher.check))
+            check.add_done_callback(lambda check: check.cancelled() or check.exception())
+        done, _ = await asyncio.wait([check], timeout=WAIT_SECONDS)
+        if not done:
+            return "no search thread is free"
+        try:
+            check.result()
+            return ""
+        except NotNow as error:
+            return str(error)
+        except Unavailable as error:
+            log_fault(str(error))
+            return UNREADABLE

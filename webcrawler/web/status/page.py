@@ -26,8 +26,7 @@ from webcrawler.search import span
 from webcrawler.web.live import LivePages
 from webcrawler.web.parameters import read
 from webcrawler.web.render import json_answer, page
-from webcrawler.web.status.activity import BIN_SECONDS
-from webcrawler.web.status.overview import Overviews
+from webcrawler.web.status.overview import BIN_SECONDS, Overviews
 
 SLOWEST_REFRESH = 3_600
 LISTED, LINKS = 100, 3

@@ -21,11 +21,11 @@ from webcrawler.parsing import HTML, kind_of, markup
 from webcrawler.records import Document, Text
 from webcrawler.search import Snippets
 from webcrawler.text.query import parse
-from webcrawler.web.cached.sanitiser import MAX_CHARACTERS, Copy, forbids_copies, sanitised
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
 from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.render import page
+from webcrawler.web.sanitiser import MAX_CHARACTERS, Copy, forbids_copies, sanitised
 
 THREADS = 2
 MAX_WAITING = 50  # requests; a copy takes some milliseconds, of the worst page half a second
