@@ -316,7 +316,7 @@ def test_reindex_puts_a_new_index_in_the_place_of_the_old(indexed: Path) -> None
 def test_a_damaged_index_is_made_anew(indexed: Path, caplog: pytest.LogCaptureFixture) -> None:
     (toc,) = (indexed / "index").glob("*.toc")
     toc.write_bytes(b"torn")
-    with pytest.raises(Unavailable, match="scrapy reindex"):
+    with pytest.raises(Unavailable, match="webcrawler reindex"):
         _ = Searcher(indexed).generation
 
     with caplog.at_level(logging.WARNING):

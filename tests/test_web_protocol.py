@@ -25,7 +25,7 @@ MANY = 200
 
 @contextmanager
 def served(crawl_dir: Path, keep_alive_seconds: int = 5) -> Iterator[tuple[str, int]]:
-    """The application that `scrapy serve` serves, on a port of its own."""
+    """The application that `webcrawler serve` serves, on a port of its own."""
     app = make_app(Config(crawl_dir, feedback=True))
     bound = listen("127.0.0.1", 0)
     config = uvicorn.Config(
