@@ -23,8 +23,8 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, is_crawling, lower_priority
 from webcrawler.errors import BadInput
 from webcrawler.index import follower
-from webcrawler.linkgraph.ranker import Ranking
-from webcrawler.refresh.refresher import Checking
+from webcrawler.linkgraph import Ranking
+from webcrawler.refresh import Checking
 from webcrawler.search.vocabulary import VocabularyRenewal
 from webcrawler.settings import is_yes
 

@@ -4,6 +4,8 @@
 on, and `Rescorer` says which waiting URLs this changes.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from webcrawler.linkgraph import stored
 from webcrawler.linkgraph.estimate import Estimate, Rescorer
 from webcrawler.linkgraph.graph import (
@@ -18,10 +20,24 @@ from webcrawler.linkgraph.graph import (
     pagerank,
 )
 
+if TYPE_CHECKING:
+    from webcrawler.linkgraph.ranker import Ranking
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Import what needs the frontier when it is asked for: searches need ranks alone."""
+        if name != "Ranking":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from webcrawler.linkgraph.ranker import Ranking
+
+        return Ranking
+
+
 __all__ = [
     "DAMPING",
     "Estimate",
     "Graph",
+    "Ranking",
     "Rescorer",
     "backlinks",
     "catalog_graph",

@@ -16,11 +16,13 @@ from webcrawler.refresh.choice import choose, importance
 from webcrawler.refresh.estimate import Calibration, Current, costs, current
 from webcrawler.refresh.freshness import report
 from webcrawler.refresh.outlook import outlook
+from webcrawler.refresh.refresher import Checking
 from webcrawler.refresh.schedule import POLICIES, Schedule
 
 __all__ = [
     "POLICIES",
     "Calibration",
+    "Checking",
     "Current",
     "Gamma",
     "Schedule",
