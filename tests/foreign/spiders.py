@@ -262,6 +262,7 @@ class RedirectsSpider(SiteSpider):
     def parse_page(self, response):
         yield {"url": response.url}
         yield response.follow("/new", self.parse_page)
+        yield response.follow("/lambda", lambda response: self.parse_page(response))
 
 
 class SettingsSpider(SiteSpider):

@@ -39,7 +39,7 @@ class Packer:
 
 
 def client(url: str, cluster: bool = False, **options: Any) -> Any:
-    """A client as scrapy-redis makes it, of a server or a `Cluster`; parameters of the URL override `options`."""
+    """A client of a server, or a `Cluster`, by scrapy-redis; parameters of the URL override `options`."""
     # Imported here: it costs half a second, and the embedded server needs none of it.
     from scrapy_redis.connection import get_redis
 

@@ -64,6 +64,7 @@ class SpiderWorker(Worker):
         self._numbers = itertools.count(1)
         self._visits: dict[int, Visit] = {}  # by number of the download that is under way
         self._rescheduled: set[int] = set()  # those that Scrapy enqueues again, or drops
+        self._in_memory: set[bytes] = set()  # fingerprints of requests that cannot be stored
         self._warned: set[str] = set()
         self._start_counts: Counter[bytes] = Counter()
         self._seeds_after = 0.0
@@ -176,7 +177,7 @@ class SpiderWorker(Worker):
             link = self._keeper.link(request, self._nonce(request, visit))
         except NotKept as why:
             request.callback, request.errback = handlers
-            return self._go_on(request) if number in self._visits else self._drop(request, str(why))
+            return self._go_on(request) if number in self._visits else self._from_memory(request, str(why))
         if visit:
             visit.links.append(link)
         else:
@@ -187,17 +188,26 @@ class SpiderWorker(Worker):
         return True
 
     def _go_on(self, request: Request) -> bool:
-        self._rescheduled.discard(request.meta[NUMBER])
+        self._rescheduled.discard(request.meta.get(NUMBER, 0))
         self.resumed.append(request)
         self._count("enqueued", "memory")
         return True
 
-    def _drop(self, request: Request, why: str) -> bool:
-        self.crawler.stats.inc_value("webcrawler/not_kept")
+    def _from_memory(self, request: Request, why: str) -> bool:
+        """Download it without the frontier, as plain Scrapy would."""
         if why not in self._warned:
             self._warned.add(why)
-            logger.error("dropped %s: it cannot be stored in the frontier (%s)", request, why)
-        return False
+            line = (
+                "%s cannot be stored in the frontier (%s): it is downloaded from memory, and a crash loses it"
+            )
+            logger.warning(line, request, why)
+        digest = self.crawler.request_fingerprinter.fingerprint(request)
+        if digest in self._in_memory and not request.dont_filter:
+            self.crawler.stats.inc_value("dupefilter/filtered")
+            return False
+        self._in_memory.add(digest)
+        self.crawler.stats.inc_value("webcrawler/in_memory")
+        return self._go_on(request)
 
     def take_reports(self) -> list[Report]:
         self._decisions.gather()
