@@ -92,7 +92,7 @@ def test_what_was_decided_already_is_not_decided_again(made: Handmade) -> None:
 
 
 def test_a_connection_that_was_refused_here_says_why_and_is_not_tried_again(made: Handmade) -> None:
-    made.crawl.stores.resolver.note("inside.test", is_refused=True)
+    made.crawl.stores.resolver._refused.add("inside.test")
 
     fail(made, made.request("http://inside.test/"), DownloadFailedError("none"))
 

@@ -178,7 +178,7 @@ def test_known_rules_hold_while_the_server_is_away(make: Make, monkeypatch: pyte
 
 def test_a_server_that_may_not_be_connected_to_is_refused_for_that(make: Make) -> None:
     made = make(answers=gone)
-    made.crawl.stores.resolver.note("a.test", is_refused=True)
+    made.crawl.stores.resolver._refused.add("a.test")
 
     assert ask(made, HOME) == ["address-refused"]
 

@@ -22,6 +22,7 @@ BAND = 2**19  # most orderings give priorities from 0 to below it, so that two c
 DAMPING = 0.9  # Cho 1998, section 6
 LEAST = 1 - DAMPING  # the rank IR' of a page that nobody links to
 DIGITS_MAX = 19
+MOST = 10**12
 # Constants of splitmix64 (Steele 2014).
 GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 ALL = 2**64 - 1
@@ -132,7 +133,7 @@ def is_vote(link: Link, source: Source | None) -> bool:
     return source is not None and link.rel != "sitemap"
 
 
-def whole_number(name: str, text: str, least: int = 0, most: int = 10**12, bounds: str = "") -> int:
+def whole_number(name: str, text: str, least: int = 0, most: int = MOST, bounds: str = "") -> int:
     """Reads a whole number.
 
     Args:
@@ -141,8 +142,10 @@ def whole_number(name: str, text: str, least: int = 0, most: int = 10**12, bound
     Raises:
         BadInput: it is none, or out of bounds.
     """
-    if not (text.isdecimal() and len(text) <= DIGITS_MAX and least <= int(text) <= most):
-        raise BadInput(f"{name}={text[:200]} is not a whole number {bounds or f'from {least:,} to {most:,}'}")
+    is_number = text.isascii() and text.isdecimal() and len(text) <= DIGITS_MAX
+    if not (is_number and least <= int(text) <= most):
+        bounds = bounds or f"from {least:,}" + (f" to {most:,}" if most < MOST else "")
+        raise BadInput(f"{name}={text[:200]} is not a whole number {bounds}")
     return int(text)
 
 
