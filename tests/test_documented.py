@@ -26,7 +26,7 @@ ELSEWHERE = {  # pages and commands that are not typed here, and why
     "docs/how-to/make-a-release.md": "test_packaging.py builds and installs; no test publishes",
     "docs/how-to/run-in-containers.md": "there is no Docker; test_containers.py checks the files",
     "docs/explanation/freshness.md": "hours: figures of the laboratory",
-    "docs/explanation/orderings.md": "hours: figures of graphs that the project does not hold",
+    "docs/explanation/figures.md": "hours: figures of graphs that the project does not hold",
     r"pip install |apt(-get)? install |python3 -m venv ": "the environment is there",
     r"git clone ": "the clone is there",
     r"make (crawl|serve|test|test-all) ": "test_make.py crawls in a clone, and reads what the others run",
