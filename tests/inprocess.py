@@ -24,7 +24,7 @@ from scrapy import cmdline
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.resolver import dnscache
 
-from webcrawler import background, metrics, settings
+from webcrawler import background, metrics, settings, views
 from webcrawler.background import Views, is_held
 
 PROJECT = Path(__file__).parents[1]
@@ -191,6 +191,7 @@ def _views_in_threads() -> Iterator[None]:
     of_processes = Views.take_over
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(background.logger, "filters", [is_ours])
+        patch.setattr(views, "kept", lambda folder: nullcontext())  # the crawl writes it
         patch.setattr(Views, "_start", start)
         patch.setattr(Views, "take_over", take_over)
         try:

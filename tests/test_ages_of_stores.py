@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sqlite3
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -156,6 +157,14 @@ def test_nothing_is_lost_by_what_the_crawl_says(
     assert unreadable(folder) == []
 
 
+def whole(folder: Path) -> Path:
+    """The catalog without a log beside it, which who has read it last leaves there."""
+    path = folder / "catalog.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path
+
+
 def test_folders_that_share_a_frontier_fill_it_together(
     copied: Copied, tmp_path: Path, client: redis.Redis
 ) -> None:
@@ -165,10 +174,10 @@ def test_folders_that_share_a_frontier_fill_it_together(
     older, other = tmp_path / "older", tmp_path / "other"
     one, another = copied.web.servers[:2]
     crawl(older, "index", "-a", f"seeds={one.url}/0", "-a", "max_pages=5", **shared)
-    early = shutil.copy(older / "catalog.sqlite", tmp_path)
+    early = shutil.copy(whole(older), tmp_path)
     crawl(older, "index", **shared)
     crawl(other, "index", "-a", f"seeds={another.url}/0", **shared)
-    shutil.copy(early, older / "catalog.sqlite")
+    shutil.copy(early, whole(older))
     asked = len(another.asked)
 
     assert "the catalog of this data folder lacks" in crawl(older, "index", **shared).log

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 
 import pytest
 from frontiers import next_due_ms
@@ -226,7 +227,6 @@ def test_it_is_asked_for_as_pages_are_and_within_bounds_of_its_own(make: Make) -
     assert request.meta["download_maxsize"] == asking.DOWNLOAD_MAX
     assert request.meta["download_timeout"] <= made.crawl.settings.getfloat("DOWNLOAD_TIMEOUT") / 2
     assert (request.meta["robots"], request.dont_filter) == (0, True)
-    assert request.headers["Accept-Encoding"] == b"identity"
 
 
 def test_a_download_is_stopped_behind_what_is_read_and_that_of_a_page_is_not(make: Make) -> None:
@@ -237,6 +237,28 @@ def test_a_download_is_stopped_behind_what_is_read_and_that_of_a_page_is_not(mak
     with pytest.raises(StopDownload):
         robots.stop_when_long_enough(b"x", request)
     robots.stop_when_long_enough(bytes(BODY_MAX + 1), page)
+
+
+PACKED = gzip.compress(RULES)
+SENT = {
+    # what: (meta, status, body, flags)
+    "cut short": ({"robots": 0}, 200, PACKED[:-4], ["dataloss"]),
+    "whole": ({"robots": 0}, 200, PACKED, []),
+    "an error": ({"robots": 0}, 404, PACKED[:-4], []),
+    "empty": ({"robots": 0}, 200, b"", []),
+    "a page": ({}, 200, PACKED[:-4], []),
+}
+
+
+@pytest.mark.parametrize("what", SENT)
+def test_compressed_rules_without_their_end_are_marked(make: Make, what: str) -> None:
+    meta, status, body, flags = SENT[what]
+    request = Request(f"{A}/robots.txt", meta=meta)
+    response = Response(request.url, status, {"Content-Encoding": "gzip"}, body)
+
+    make(answers=rules()).robots.flag_when_cut_short(response, request)
+
+    assert response.flags == flags
 
 
 # ---- Redis

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import zlib
 
 import msgpack
 import pytest
 import redis
+from scrapy.http import Headers
 
+from webcrawler.crawl.responses import codings_of
 from webcrawler.crawl.robots import BODY_MAX, Robots, RobotsCache, judge
+from webcrawler.crawl.robots.compressed import is_whole
 from webcrawler.frontier import Politeness
 
 UA = "FooBot/1.0"
@@ -250,3 +254,21 @@ def test_a_value_that_inflates_without_end_is_cut(client: redis.Redis, cache: Ro
 
     assert may(got(cache)) == BY_RULES
     assert len(got(cache).body) == BODY_MAX
+
+
+@pytest.mark.parametrize(
+    ("body", "codings", "whole"),
+    [
+        (b"User-agent: *", [], True),
+        (gzip.compress(b"User-agent: *", mtime=0), [b"gzip"], True),
+        (gzip.compress(b"User-agent: *", mtime=0)[:-9], [b"gzip"], False),  # its end is missing
+        (b"User-agent: *", [b"gzip"], False),
+        (b"User-agent: *", [b"utf-8"], True),  # no content coding: what came is what was meant
+        (gzip.compress(b"User-agent: *", mtime=0), [b"aws-chunked", b"gzip"], True),
+        (gzip.compress(b"User-agent: *", mtime=0)[:-9], [b"gzip, utf-8"], False),
+    ],
+)
+def test_compressed_body_is_whole_when_its_codings_end(
+    body: bytes, codings: list[bytes], whole: bool
+) -> None:
+    assert is_whole(body, codings_of(Headers({"Content-Encoding": codings}))) is whole

@@ -18,12 +18,13 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Protocol
 
-from webcrawler import metrics, pace
+from webcrawler import pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, is_crawling, lower_priority
 from webcrawler.errors import BadInput
 from webcrawler.index import follower
 from webcrawler.linkgraph import Ranking
+from webcrawler.metrics import kept
 from webcrawler.refresh import Checking
 from webcrawler.search.vocabulary import VocabularyRenewal
 from webcrawler.settings import is_yes
@@ -52,7 +53,7 @@ def derive(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], b
         if not catalog:
             return True
         opened.enter_context(closing(catalog))
-        opened.enter_context(metrics.kept(crawl_dir))
+        opened.enter_context(kept(crawl_dir))
         views = [opened.enter_context(closing(view)) for view in _views(catalog, crawl_dir, settings)]
         while not stopped():
             crawling = is_crawling(crawl_dir)

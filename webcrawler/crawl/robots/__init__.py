@@ -26,7 +26,8 @@ from webcrawler import pace, urls
 from webcrawler.connection import RedisError, is_passing
 from webcrawler.crawl.base import Worker, is_crawl
 from webcrawler.crawl.outages import is_ours
-from webcrawler.crawl.responses import Refused, href_of
+from webcrawler.crawl.responses import Refused, codings_of, href_of
+from webcrawler.crawl.robots.compressed import is_whole
 from webcrawler.errors import BadUrl
 from webcrawler.frontier import Client, Politeness, now_ms
 from webcrawler.robots import Rules, robots_url, verdict
@@ -157,6 +158,7 @@ class RobotsMiddleware:
         self._asked: dict[str, asyncio.Task[tuple[Robots, float]]] = {}
         self._rules_kept = 0
         crawler.signals.connect(self.stop_when_long_enough, signals.bytes_received)
+        crawler.signals.connect(self.flag_when_cut_short, signals.response_downloaded)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RobotsMiddleware | RobotsTxtMiddleware:
@@ -177,6 +179,13 @@ class RobotsMiddleware:
             request.meta["robots"] += len(data)
             if request.meta["robots"] > BODY_MAX:
                 raise StopDownload(fail=False)
+
+    def flag_when_cut_short(self, response: Response, request: Request) -> None:
+        """Mark a compressed body without its end as Scrapy marks any other; it comes here as it was sent."""
+        if "robots" not in request.meta or not 200 <= response.status < 300 or not response.body:
+            return
+        if not is_whole(response.body, codings_of(response.headers)):
+            response.flags.append("dataloss")
 
     async def process_request(self, request: Request) -> None:
         if "robots" in request.meta or request.meta.get("dont_obey_robotstxt"):
@@ -265,7 +274,6 @@ class RobotsMiddleware:
         bounds = {"download_maxsize": DOWNLOAD_MAX, "download_timeout": max(0.1, timeout_s)}
         request = Request(
             url,
-            headers={"Accept-Encoding": "identity"},  # nobody says whether an inflated body is whole
             meta={**self._crawl.request_meta, "robots": 0, "dont_retry": True, **bounds},
             dont_filter=True,
         )
