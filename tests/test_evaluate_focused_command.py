@@ -153,6 +153,6 @@ def test_topics_that_nothing_is_relevant_to_are_left_out(run: Run, topics: Path,
     topics.write_text(json.dumps({"topics": [nothing]}))
     none = run(crawl_dir, "fifo")
 
-    assert "Left out, as nothing new is relevant: quasar." in some.out
+    assert "Left out, as nothing is relevant: quasar." in some.out
     assert none.status == 2
     assert "is relevant to a topic" in none.err
