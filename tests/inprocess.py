@@ -12,10 +12,12 @@ import io
 import json
 import logging
 import os
+import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -168,6 +170,9 @@ class _Beside(threading.Thread):
         return self.returncode
 
 
+_ALL: list[_Beside] = []  # those of crawls that go on beside each other in threads of a test
+
+
 @contextmanager
 def _views_in_threads() -> Iterator[None]:
     """Views that are started become threads, which have ended when the block has."""
@@ -176,19 +181,31 @@ def _views_in_threads() -> Iterator[None]:
     def start(self: Views, stdin: bytes, lock: IO[str]) -> _Beside:
         lock.close()  # the thread takes its own
         started.append(_Beside(self.crawl_dir, stdin))
+        _ALL.append(started[-1])
         return started[-1]
 
     def take_over(self: Views) -> IO[str]:
-        for thread in started:  # a signal would end the tests
-            if thread.crawl_dir == self.crawl_dir:
-                thread.stopped.set()
-                thread.join()
-        return of_processes(self)
+        while (lock := self.lock()) is None:
+            for thread in list(_ALL):  # a signal would end the tests
+                if thread.crawl_dir == self.crawl_dir:
+                    thread.stopped.set()
+                    thread.join()
+            with suppress(ValueError, ProcessLookupError):
+                if (process := int((self.crawl_dir / "views.lock").read_text())) != os.getpid():
+                    os.kill(process, signal.SIGTERM)
+            time.sleep(0.01)
+        return lock
 
     def is_ours(record: logging.LogRecord) -> bool:  # a process of its own would write to views.log
         return record.threadName != "views"
 
-    of_processes = Views.take_over
+    def end_all(number: int, frame: object) -> None:
+        """A crawl in a process of its own starts other views, and tells these to end."""
+        for thread in list(_ALL):
+            thread.stopped.set()
+
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, end_all) if is_main else None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(background.logger, "filters", [is_ours])
         patch.setattr(views, "kept", lambda folder: nullcontext())  # the crawl writes it
@@ -199,6 +216,9 @@ def _views_in_threads() -> Iterator[None]:
         finally:
             for thread in started:
                 thread.join()
+                _ALL.remove(thread)
+            if is_main:
+                signal.signal(signal.SIGTERM, before)
         for thread in started:
             if thread.error:
                 raise AssertionError("the views failed") from thread.error

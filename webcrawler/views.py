@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 import sys
 import time
@@ -94,7 +95,7 @@ def _wait_for_catalog(crawl_dir: Path, stopped: Callable[[], bool]) -> Catalog |
 def main(arguments: list[str]) -> int:
     """Work until all is done, or until SIGTERM: what is half done is done again."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s views %(process)d: %(message)s")
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    signal.signal(signal.SIGTERM, lambda number, frame: os._exit(0))  # frees all locks at once
     lower_priority(NICENESS)
     crawl_dir = Path(arguments[0])
     settings = json.loads((not sys.stdin.isatty() and sys.stdin.read()) or "{}")

@@ -22,6 +22,7 @@ from webcrawler.index.whoosh.values import Postings
 SEGMENTS_PER_TIER = 8
 FEW_SEGMENTS = 3  # not worth an optimize
 _by_term = itemgetter(0, 1)
+PATIENCE_SECONDS = 10.0
 
 
 class BulkWriter(SegmentWriter):  # type: ignore[misc]
@@ -32,7 +33,8 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
     """
 
     def __init__(self, index: FileIndex) -> None:
-        super().__init__(index, codec=BulkCodec(compression=1))
+        # One that was told to end frees its lock of the views a moment before that of the index.
+        super().__init__(index, timeout=PATIENCE_SECONDS, codec=BulkCodec(compression=1))
         self.pool = _Pool()
         self._merged: list[tuple[Any, list[int]]] = []
 
