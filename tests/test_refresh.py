@@ -400,9 +400,9 @@ def test_the_home_page_is_no_soft_404_where_it_stands_for_all_that_is_missing(
 def test_a_pass_whose_refresher_cannot_work_ends_and_the_next_goes_on(
     crawled: Path, living: LivingSite, tmp_path: Path
 ) -> None:
-    fails = "import sys\nif 'refresher' in ' '.join(sys.orig_argv): raise SystemExit('it fails')\n"
+    fails = "import sys\nif 'webcrawler.views' in ' '.join(sys.orig_argv): raise SystemExit('it fails')\n"
     (tmp_path / "sitecustomize.py").write_text(fails)
-    broken = {"process": "its refresher fails at its start", "variables": {"PYTHONPATH": tmp_path}}
+    broken = {"process": "its views fail at their start", "variables": {"PYTHONPATH": tmp_path}}
 
     failed = once(crawled, living, "-a", "refresh=once", **broken)
     checked = once(crawled, living, "-a", "refresh=once")

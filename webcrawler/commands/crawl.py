@@ -39,7 +39,7 @@ from webcrawler.realtime import RealtimeJob, journal
 from webcrawler.settings import SETTINGS, complaint, unknown, words_of
 from webcrawler.urls import AddressRules, Mirrors
 
-BROKEN = ("batch_failed", "forms_failed", "machine_failed", "refresher_failed", "scheduler_failed")
+BROKEN = ("batch_failed", "forms_failed", "machine_failed", "scheduler_failed", "views_failed")
 STDOUT = "-"
 LINE = 100  # of the help page
 _EXTENSIONS, _MIDDLEWARES = "EXTENSIONS_BASE", "DOWNLOADER_MIDDLEWARES_BASE"
