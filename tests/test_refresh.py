@@ -408,6 +408,6 @@ def test_a_pass_whose_refresher_cannot_work_ends_and_the_next_goes_on(
     checked = once(crawled, living, "-a", "refresh=once")
 
     assert failed.status == 1
-    assert "the process refresh fails again and again" in failed.log
+    assert "the process that derives views fails again and again" in failed.log
     assert sorted(living.asked) == ALL
     assert "checked 5 documents: 5 unchanged" in checked.log
