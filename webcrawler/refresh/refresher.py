@@ -13,11 +13,13 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
+from redis.exceptions import RedisClusterException
+
 from webcrawler import metrics, pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_crawl
 from webcrawler.connection import RedisError, from_settings, visit
-from webcrawler.errors import BadInput, Unavailable
+from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
@@ -64,7 +66,7 @@ class Checking:
             self._queue(self._frontier or self._connect())
             self._not_before = began + (1 + REST) * (time.monotonic() - began)
             self._warned = ""
-        except (RedisError, Unavailable) as error:
+        except (RedisError, RedisClusterException, WebcrawlerError) as error:
             self._disconnect()
             self._not_before = began + pace.RANKS_RETRY_SECONDS
             self._warn("no checks are queued now: %s", error)
