@@ -1,7 +1,7 @@
 """Which hits first, and why? Rankings, snippets, and the crawl's own vocabulary.
 
-`Searcher` answers a `Question` over one data folder with `Results`. `wording` finds other words for a query;
-`engine` finds the pages that satisfy it (`masks`), scores them (`rankings`) and raises or lowers some
+`Searcher` answers a `Question` over one data folder with `Results`. `corrections` finds other words for a
+query; `engine` finds the pages that satisfy it (`masks`), scores them (`rankings`) and raises or lowers some
 (`adjustments`); `display` makes hits of the best.
 """
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.index import Finds, Live, follower
+from webcrawler.search.corrections import Corrected, added_terms, corrected, may_widen, related
 from webcrawler.search.display import PAGES, fold, hits, result_page, visible
 from webcrawler.search.engine import RELEVANCE, SORTS, Answer, Engine, Question
 from webcrawler.search.opened import Opened, readable
@@ -17,7 +18,6 @@ from webcrawler.search.rankings import DEFAULT
 from webcrawler.search.results import Related, Results
 from webcrawler.search.scores import Part
 from webcrawler.search.snippets import Snippets
-from webcrawler.search.wording import Corrected, added_terms, corrected, may_widen, related
 from webcrawler.text import Lexicon, Reference
 from webcrawler.text.query import Nothing, Query, expanded, other_reading, parse
 

@@ -97,6 +97,7 @@ class Finds:
         self._folder = TemporaryDirectory(prefix="webcrawler-search-")
         self._live = _LiveIndex(Path(self._folder.name) / "index")
         self._engine: WhooshEngine | None = None
+        self._joint: tuple[IndexReader, IndexReader, IndexReader] | None = None  # of two, and both together
         self.catalog = ""  # the identity of the one that they are in
 
     @property
@@ -105,6 +106,8 @@ class Finds:
         return self._live.shows
 
     def add(self, pages: Sequence[Indexable], catalog: str) -> None:
+        if not pages:
+            return
         if self._engine is None:
             self._engine, self.catalog = WhooshEngine(Path(self._folder.name), catalog), catalog
         self._engine.commit((), pages, 0)
@@ -113,13 +116,17 @@ class Finds:
         """Return a reader of both; what the index has is dropped here."""
         own = self._live.reader()
         if index is None or own is None:
-            return index or own
+            return own if index is None else index
+        if self._joint and self._joint[0] is index and self._joint[1] is own:
+            return self._joint[2]
         both = np.intersect1d(stored(index, "number", ">u4"), stored(own, "number", ">u4"))
         if len(both) and self._engine:
             self._engine.commit(both.tolist(), (), 0)
             if (own := self._live.reader()) is None:
                 return index
-        return MultiReader([leaf for reader in (index, own) for leaf, _ in reader.leaf_readers()])
+        leaves = [leaf for reader in (index, own) for leaf, _ in reader.leaf_readers()]
+        self._joint = index, own, MultiReader(leaves)
+        return self._joint[2]
 
     def close(self) -> None:
         if self._engine:
