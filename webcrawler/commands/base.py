@@ -90,6 +90,13 @@ class Command(ScrapyCommand):
         opts.set = [option for option in opts.set if not is_as_not_set(option)]
         super().process_options(args, opts)
 
+    def views_settings(self) -> bytes:
+        """What the process that derives views is told."""
+        from webcrawler import connection  # slow to import, and not needed for help
+        from webcrawler.background import VIEWS_NEED
+
+        return connection.serialized(self.project, others=VIEWS_NEED)
+
     @abstractmethod
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the work and print to standard output.

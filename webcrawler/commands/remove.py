@@ -12,7 +12,7 @@ from typing import Any
 from webcrawler import connection
 from webcrawler.archive import purge
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import VIEWS_NEED, Views, is_crawling
+from webcrawler.background import Views, is_crawling
 from webcrawler.commands.base import JSON, Command, Option, progress_bars
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Frontier, maintenance, ordering
@@ -154,7 +154,6 @@ class Remove(Command):
         if (self.crawl_dir / "catalog.sqlite").exists():
             Catalog(self.crawl_dir / "catalog.sqlite").close()
             if not is_crawling(self.crawl_dir):
-                wait_until_caught_up(self.crawl_dir)
+                wait_until_caught_up(self.crawl_dir, settings=self.views_settings())
             if (self.crawl_dir / "vocabulary").exists():  # suggestions are titles
-                settings = connection.serialized(self.project, others=VIEWS_NEED)
-                Views(self.crawl_dir).ensure_started(settings)
+                Views(self.crawl_dir).ensure_started(self.views_settings())

@@ -5,6 +5,7 @@ Anchors are what others call a page: the texts of the links that lead to it (GO 
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 import time
@@ -92,6 +93,8 @@ class Follower:
         began = time.perf_counter()
         documents = self._catalog.documents(sorted(numbers))
         self._engine.commit(numbers, indexable(self._catalog, documents), seq)
+        # Whoosh's readers stand in cycles and keep merged segments mapped: 1.3 GB after 33,000 documents.
+        gc.collect()
         metrics.follower_commit_seconds.observe(time.perf_counter() - began)
         return documents.values()
 
@@ -107,6 +110,7 @@ class Follower:
         sys.audit("webcrawler.anchors.read")
         seq = self._engine.anchors_applied if self._pages else self._round_seq
         self._engine.commit_anchors(some, list(_anchors_of(self._catalog, some)), seq)
+        gc.collect()
         ended = time.monotonic()
         self.anchors_due = max(started, self.anchors_due) + (ended - started) / ANCHORS_SHARE
         return True

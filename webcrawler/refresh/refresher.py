@@ -19,7 +19,7 @@ from webcrawler import metrics, pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_crawl
 from webcrawler.connection import RedisError, from_settings, visit
-from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
+from webcrawler.errors import WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
@@ -30,6 +30,7 @@ _log = logging.getLogger(__name__)
 PATIENCE_SECONDS = 2.0  # with a lock that others hold for the moment in which they look at it
 REST = 4  # times as long as a step took, before the next
 HOUR_DAYS = 1 / 24
+AWAY = (RedisError, RedisClusterException, WebcrawlerError)
 
 
 def schedule_of(settings: Mapping[str, Any]) -> Schedule:
@@ -66,7 +67,7 @@ class Checking:
             self._queue(self._frontier or self._connect())
             self._not_before = began + (1 + REST) * (time.monotonic() - began)
             self._warned = ""
-        except (RedisError, RedisClusterException, WebcrawlerError) as error:
+        except AWAY as error:
             self._disconnect()
             self._not_before = began + pace.RANKS_RETRY_SECONDS
             self._warn("no checks are queued now: %s", error)
@@ -115,7 +116,7 @@ class Checking:
             with hold_crawl(self._crawl_dir, PATIENCE_SECONDS), from_settings(self._settings) as connection:
                 frontier = Frontier(connection.client, ordering("fifo"))
                 Replacement(collection, self._catalog, frontier, self._crawl_dir, most).settle()
-        except (RedisError, Unavailable, BadInput) as error:
+        except AWAY as error:
             what = "the collection stays larger than %d documents until the next crawl: %s"
             _log.warning(what, most, error)
 

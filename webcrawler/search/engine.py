@@ -119,7 +119,7 @@ class Engine:
         if shown:
             scores.add([adjustments.never_fetched(scores.values, reading.indexed[pages])])
         by = self._changed(pages) if question.sort == CHANGED else scores.values
-        best = np.lexsort((pages, -by))[:MAX_RANKED]
+        best = _best(pages, by, MAX_RANKED)
         visible = reading.indexed[pages[best]] if shown else np.ones(len(best), np.bool_)
         visible[~visible] = self._opened.may_be_shown(pages[best[~visible]])
         all_visible = np.delete(pages, best[~visible])
@@ -190,3 +190,11 @@ def _is_known(reading: Reading, term: str) -> bool:
 def _ask_for_uncrawled(queries: Sequence[Query]) -> bool:
     """Tell whether one of the queries says is:uncrawled."""
     return any(leaf == Is("uncrawled") for one in queries for leaf, wanted in leaves_of(one.root) if wanted)
+
+
+def _best(pages: NDArray[np.int32], by: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
+    """Return the places of the `limit` pages with the highest values; sorts no more than it must."""
+    kept = np.arange(len(by))
+    if len(by) > limit:
+        kept = np.flatnonzero(by >= np.partition(by, -limit)[-limit])
+    return kept[np.lexsort((pages[kept], -by[kept]))[:limit]]

@@ -28,7 +28,8 @@ from webcrawler.web.status import CountRequests, Health, Metrics, Overviews
 from webcrawler.web.status import routes as status_routes
 from webcrawler.web.use import Use
 
-PROXIES = ["127.0.0.0/8", "::1"]  # whose X-Forwarded-For and X-Forwarded-Proto are believed: of this machine
+# Whose X-Forwarded-For and X-Forwarded-Proto are believed: of this machine, also where it listens at `::`.
+PROXIES = ["127.0.0.0/8", "::ffff:127.0.0.0/104", "::1"]
 
 
 def make_app(config: Config) -> Starlette:

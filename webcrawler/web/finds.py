@@ -24,6 +24,7 @@ from webcrawler.web.security import HANDING_OVER
 from webcrawler.web.tokens import check_sender
 
 WARC = "application/warc"
+BODY_SECONDS = 120.0  # for a body to come, as it keeps others waiting
 WORK_SECONDS = 300.0  # for what is in a body
 OFF = "this server takes in no pages (SERVE_PAGES_TOKEN)"
 BUSY = "others are handing pages over: try again in a moment"
@@ -51,9 +52,12 @@ class Finds:
             raise HTTPException(503, BUSY, {"Retry-After": "2"})
         self._is_busy = True
         try:
-            warc = await request.body()
+            async with asyncio.timeout(BODY_SECONDS):
+                warc = await request.body()
             loop = asyncio.get_running_loop()
             return json_answer(await loop.run_in_executor(self._thread, self._counts, warc), cache="no-store")
+        except TimeoutError:
+            raise HTTPException(408, SLOW) from None
         except BadInput as error:
             raise HTTPException(413 if isinstance(error, TooLarge) else 422, str(error)) from None
         except (Unavailable, OSError, sqlite3.Error) as error:

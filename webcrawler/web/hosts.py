@@ -74,9 +74,11 @@ def host_of(header: str) -> str:
 def is_loopback(host: str) -> bool:
     """Can only this machine reach a server that listens there?"""
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
+        address = ipaddress.ip_address(host.strip("[]"))
     except ValueError:
         return host.lower() == "localhost"
+    mapped = getattr(address, "ipv4_mapped", None)  # as a server that listens at :: sees one of IPv4
+    return (mapped or address).is_loopback
 
 
 def client_of(request: Request) -> str:

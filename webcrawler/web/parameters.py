@@ -73,7 +73,7 @@ def read(request: Request) -> Parameters:
 
 
 def _pairs(query_string: bytes) -> list[tuple[str, str]]:
-    """Bytes may stand as they are; what is no UTF-8 is windows-1252, of a form on an old page."""
+    """What is no UTF-8 is windows-1252, of a form on an old page."""
     as_bytes = "latin-1"
     try:
         pairs = parse_qsl(

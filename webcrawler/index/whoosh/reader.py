@@ -55,6 +55,8 @@ class Reading:
         self.size = 1 + max(highest, default=0)
         self._lengths: dict[str, NDArray[np.float32]] = {}
         self._means: dict[str, float] = {}
+        self._pages_in: dict[str, NDArray[np.bool_]] = {}  # a language
+        self._foreign: dict[str, NDArray[np.bool_]] = {}
         self._cache = Cache(CACHE_BYTES)
 
     @cached_property
@@ -100,9 +102,10 @@ class Reading:
 
     def _spoken(self, language: str) -> NDArray[np.bool_]:
         """Return which pages are in a language."""
-        found = np.zeros(self.size, np.bool_)
-        found[self.posted(LANGUAGE, language).pages] = True
-        return found
+        if language not in self._pages_in:
+            self._pages_in[language] = np.zeros(self.size, np.bool_)
+            self._pages_in[language][self.posted(LANGUAGE, language).pages] = True
+        return self._pages_in[language]
 
     @readable
     def frequency(self, field: str, term: str) -> int:
@@ -134,10 +137,14 @@ class Reading:
 
     def foreign(self, language: str) -> NDArray[np.bool_]:
         """Return which pages are in another language; none where no page is in this one."""
-        found = np.zeros(self.size, np.bool_)
-        for other in self.languages if language in self.languages else ():
-            found[self.posted(LANGUAGE, other).pages] = other != language
-        return found
+        if language not in self.languages:  # not kept: browsers send what they like
+            return np.zeros(self.size, np.bool_)
+        if language not in self._foreign:
+            found = np.zeros(self.size, np.bool_)
+            for other in self.languages:
+                found |= self._spoken(other) & (other != language)
+            self._foreign[language] = found
+        return self._foreign[language]
 
     @readable
     def frequencies(self, field: str, letters: str) -> list[tuple[str, int]]:

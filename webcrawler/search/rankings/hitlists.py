@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from webcrawler.search.positions import BINS, Integers, Occurrences, nearest
 from webcrawler.search.scores import Factor, Floats, Part, Scores
 from webcrawler.text.query import QueryTerm
 
+MAX_RANKED = 40_000  # GO: "once a certain number (currently 40000) of matching documents are found"
 PAIRED = 300  # the best pages, in which pairs are looked for
 MOST_WORDS = 12  # of a query, those with the most weight; 15 ms a word on 40,000 pages
 MOST_PAIRS = 8  # of neighbouring words in a query
@@ -67,7 +68,8 @@ def by_hits(terms: Sequence[QueryTerm], matches: Matches) -> Scores:
 
     Each factor is bounded so that none dominates. Not as in GO: words count by their rarity, since some pages
     lack some of them; pages with all words still come first. Pairs are those of neighbouring words of the
-    query, in the PAIRED best pages only.
+    query, in the PAIRED best pages only. Of more than MAX_RANKED matches, those with hits in title or anchors
+    are ranked, as GO looks into its short barrels first, then those with the most PageRank.
 
     Weakness: the length of a text does not count.
     """
@@ -103,15 +105,16 @@ def _factors(terms: Sequence[QueryTerm], matches: Matches, base: Floats) -> Iter
     `worth` has the shape (matching pages, types of hit).
     """
     spelled, shares = spellings(terms), _shares(terms, matches)
-    places, scores = np.arange(len(matches.pages)), base.copy()
+    places, scores = _ranked(shares, matches), base.copy()
     for word, share in shares.items():
         counts = np.zeros((len(places), len(KINDS)))
         for _, found in _hits(word, places, matches):
             counts += _table(found.rows, found.kinds, len(places), len(KINDS))
-        worth = share * count_weight(counts) * WEIGHTS
+        worth = np.zeros((len(matches.pages), len(KINDS)))
+        worth[places] = share * count_weight(counts) * WEIGHTS
         scores += worth.sum(axis=1)
         yield Factor(spelled[word], f"{share:.0%} of the query", worth)
-    best = np.argsort(-scores, kind="stable")[:PAIRED]
+    best = places[np.argsort(-scores[places], kind="stable")[:PAIRED]]
     words = [word for word in typed(terms) if word in shares]
     for one, other in list(pairwise(words))[:MOST_PAIRS]:
         if one != other:
@@ -126,6 +129,16 @@ def _shares(terms: Sequence[QueryTerm], matches: Matches) -> dict[str, float]:
     heaviest = sorted(worth, key=lambda word: -worth[word])[:MOST_WORDS]
     total = sum(worth[word] for word in heaviest)
     return {word: worth[word] / total for word in worth if word in heaviest}
+
+
+def _ranked(words: Mapping[str, float], matches: Matches) -> Places:
+    """Return which of the matching pages are ranked, ascending."""
+    if len(matches.pages) <= MAX_RANKED:
+        return np.arange(len(matches.pages))
+    short = np.zeros(len(matches.pages), np.int64)
+    for field, word in product(("title", "cited"), words):
+        short += matches.counts(field, word) > 0
+    return np.sort(np.lexsort((-matches.ranks(), -short))[:MAX_RANKED])
 
 
 def _near(one: str, other: str, places: Places, matches: Matches) -> Floats:

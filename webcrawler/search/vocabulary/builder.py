@@ -56,7 +56,7 @@ def build(catalog: Catalog, until: int) -> Lists:
     return Lists(known, thesaurus(collected), suggested(collected, english, catalog))
 
 
-def wait_until_made(crawl_dir: Path) -> None:
+def wait_until_made(crawl_dir: Path, settings: bytes = b"") -> None:
     """Wait until there is a vocabulary of what the catalog had at the call; make it where nobody does.
 
     Raises:
@@ -66,7 +66,7 @@ def wait_until_made(crawl_dir: Path) -> None:
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         last = catalog.last_seq()
         while stored_seq(folder, catalog.identity) < last:
-            with Views(crawl_dir).instead() as held:
+            with Views(crawl_dir).instead(settings) as held:
                 if held:
                     make(catalog, folder)
                 else:

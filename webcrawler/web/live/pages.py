@@ -68,7 +68,7 @@ class LivePages:
     """The pages, the API and the searches of one application.
 
     Raises:
-        BadInput: a proxy, a host or the Scrapyd of the settings is not valid.
+        BadInput: a host or the Scrapyd of the settings is not valid.
     """
 
     def __init__(self, config: Config) -> None:
@@ -163,7 +163,8 @@ class LivePages:
         now = await self._access.known(request)
         job, words = now["job"], now["query"].strip()
         is_stopping = self.searches.is_stopping(job)
-        answer = page(
+        answer = await run_in_threadpool(  # a hundred hits take some 20 ms to render
+            page,
             request,
             "live_job.html",
             q=now["query"],

@@ -17,7 +17,7 @@ from webcrawler.web.live.request import LiveRequest
 
 NOT_READ = LiveRequest()  # until what was asked for is read
 # for a search to end after it was asked to, and again after SIGTERM
-GRACE_SECONDS = 40.0
+GRACE_SECONDS = 20.0
 MAX_ATTEMPTS = 3  # to end it: SIGTERM, then SIGKILL, then it is left alone
 NEVER_BEGAN = "it did not begin within {:.0f} s"
 

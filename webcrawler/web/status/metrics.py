@@ -169,7 +169,7 @@ Check = Callable[[Searcher], None]
 class Health:
     """Asks a search thread whether the index can be read.
 
-    Requests that come while one check runs share its answer, since no rate limit holds for this path.
+    Requests that come while one check runs share its answer.
     """
 
     def __init__(self, ask: Callable[[Check], Coroutine[Any, Any, None]]) -> None:
