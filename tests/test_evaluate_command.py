@@ -247,6 +247,7 @@ BAD = [
     (("GRAPH", "--jobs", "0"), "--jobs=0 is not a whole number from 1 to 1,000"),
     (("GRAPH", "--jobs", "two"), "--jobs=two is not a whole number from 1 to 1,000"),
     (("synthetic", "--freshness", "--jobs", "2"), "--jobs is for orderings and strategies"),
+    (("CRAWL", "--focused=topics.json", "--seeds=3"), "--seeds is for orderings and --freshness"),
     (("GRAPH", "--pages=5"), "--pages belongs to --focused TOPICS.json"),
     (("GRAPH", "--strategies=fifo"), "--strategies belongs to --focused TOPICS.json"),
     (("GRAPH", "--tidy", "figures.xlsx"), "--tidy=figures.xlsx: the name ends in .csv"),

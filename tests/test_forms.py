@@ -45,6 +45,10 @@ FILLED = {
         "<input type=radio name=r value=2 checked><input name=q></form>",
         "http://a.example/dir/page?by=all+words&n=10&r=2&q=",
     ),
+    "an option for any": (
+        "<form><select name=in><option value=''>All categories<option>one</select><input name=q></form>",
+        "http://a.example/dir/page?in=&q=",
+    ),
     "fields that are not sent": (
         "<form><input name=q><input type=reset name=r><input name=off disabled><input></form>",
         "http://a.example/dir/page?q=",
@@ -79,6 +83,10 @@ LEFT_ALONE = {
     "its owner asks not to follow it": "<form rel=nofollow><input name=q></form>",
     "a script": "<form action='javascript:find()'><input name=q></form>",
     "no name": "<form><input></form>",
+    "it is within one that takes somebody in": (
+        "<form action=/in method=post><div><form action=/find><input name=q></form></div>"
+        "<input type=password name=p></form>"
+    ),
     "a name that URLs lack": "<form><input name=utm_source></form>",
     "no form": "<input name=q>",
     "never closed, in a script": "<script>'<form><input name=q></form>'</script>",

@@ -47,17 +47,14 @@ def belief(made: Schedule, page: int = 0) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    ("forgetting", "checks", "expected"),
+    ("checks", "expected"),
     [
-        (1.0, [(0, 10.0, 0), (0, 25.0, 0)], [0.5, 55.0]),  # (0.5, 30) before
-        (1.0, [(0, 10.0, -1)], [0.5, 30.0]),  # it cannot tell
-        (0.5, [(0, 10.0, 0), (0, 20.0, 0)], [0.5, 45.0]),  # 30 + 10 / 2 + 10
+        ([(0, 10.0, 0), (0, 25.0, 0)], [0.5, 55.0]),  # (0.5, 30) before
+        ([(0, 10.0, -1)], [0.5, 30.0]),  # it cannot tell
     ],
 )
-def test_unchanged_check_adds_its_days_to_the_rate(
-    forgetting: float, checks: list[Check], expected: list[float]
-) -> None:
-    made = schedule(1, forgetting=forgetting)
+def test_unchanged_check_adds_its_days_to_the_rate(checks: list[Check], expected: list[float]) -> None:
+    made = schedule(1)
 
     see(made, *checks)
 

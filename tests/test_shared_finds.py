@@ -276,6 +276,12 @@ def test_what_unpacks_to_too_much_is_refused(body: bytes, monkeypatch: pytest.Mo
         receiver.check_size(body)
 
 
+@pytest.mark.parametrize("end", [b"", b"\r\n\r\n"], ids=["no end", "no end of the answer's"])
+def test_headers_without_an_end_are_refused(end: bytes) -> None:
+    with pytest.raises(BadInput, match="headers"):
+        receiver.check_size(gzip.compress(b"WARC/1.0\r\n" + end + b"a:b\r\n" * 20_000))
+
+
 def test_pages_that_are_bombs_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(receiver, "MOST_UNPACKED_BYTES", 2_000_000)
     bomb = gzip.compress(b"<p>" + b"0" * 900_000)

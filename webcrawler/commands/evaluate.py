@@ -83,6 +83,8 @@ class Evaluate(Command):
             for name, default in options.items():
                 if not kinds[kind] and getattr(opts, name) != default:
                     raise BadInput(f"--{name} belongs to {kind}")
+        if opts.seeds and kinds["--focused TOPICS.json"]:
+            raise BadInput("--seeds is for orderings and --freshness")
         if opts.plots:
             from webcrawler.evaluation import plots
 

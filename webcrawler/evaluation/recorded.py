@@ -319,8 +319,8 @@ def edges(file: Path, pages: Sequence[int] = ()) -> Listed:
 def _named_edges(text: bytes, file: Path) -> Listed:
     """An edge list of names, separated by a tab, or by blanks if a line has no tab.
 
-    Pages that the list says were not fetched, as `scrapy graph export` does, are left out: nobody knows their
-    links.
+    Pages that the list says were not fetched, as `webcrawler graph export` does, are left out: nobody knows
+    their links.
     """
     try:
         content = text.decode()

@@ -112,7 +112,11 @@ def _begin(tasks: Sequence[Any], work: Work[Any, Any], shares: Any, ours: Any, t
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     redis = private_redis()
-    _own.update(tasks=tasks, work=work, shares=shares, redis=redis, connection=redis.__enter__())
+    _own.update(tasks=tasks, work=work, shares=shares, redis=redis)
+    try:
+        _own["connection"] = redis.__enter__()
+    except WebcrawlerError as error:  # said by the first task: what is raised here breaks the pool
+        _own["error"] = error
     threading.Thread(target=_end_with, args=(theirs,), daemon=True).start()  # after what would be left over
 
 
@@ -122,6 +126,8 @@ def _end_with(line: Any) -> None:
 
 
 def _do(number: int) -> Any:
+    if "error" in _own:
+        raise _own["error"]
     shares = _own["shares"]
 
     def tell(step: str, done: int, total: int) -> None:

@@ -21,8 +21,6 @@ from webcrawler.frontier.wire import milliseconds
 from webcrawler.orderings import Ordering, Source
 from webcrawler.records import Lease, Link
 
-EPOCH_MS = 10**12  # where virtual time begins: 0 stands for "never" in places
-
 
 class Frontier:
     """One named frontier. Every method is one round trip, or one per 1,000 links.
@@ -189,11 +187,6 @@ class Frontier:
         """All keys of Redis that begin with `start`; reads the names of all keys."""
         pattern = start.replace("{", "\\{") + "*"
         return (key.decode() for key in self.client.scan_iter(match=pattern, count=1000))
-
-    def set_clock(self, seconds: float) -> None:
-        """Has all frontiers of this Redis go by this time instead of its clock: for virtual crawls."""
-        for partition in self.partitions:
-            self.client.set(partition.base + "clock", EPOCH_MS + milliseconds(seconds))
 
     # ---- the way of a URL
 

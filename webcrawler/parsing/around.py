@@ -4,7 +4,7 @@ Structure tells: elements and roles that are for such parts, names of classes, t
 most of the prose is. Nothing is taken away from a page of which little would be left.
 
 Source: rules of the kind that resiliparse (Bevendorff et al. 2018, "Elastic ChatNoir") and readability have;
-the bounds were found with `bench/content.py`.
+docs/explanation/pages.md says how the bounds were found.
 """
 
 from __future__ import annotations

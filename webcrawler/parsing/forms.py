@@ -97,7 +97,8 @@ def _chosen(select: Any) -> list[str]:
     option = next((one for one in options if "selected" in one.attrib), next(iter(options), None))
     if option is None:
         return []
-    return [option.get("value") or " ".join("".join(option.itertext()).split())]
+    value = option.get("value")  # "" where any will do
+    return [" ".join("".join(option.itertext()).split()) if value is None else value]
 
 
 def search_forms(
@@ -114,7 +115,9 @@ def search_forms(
     """
     if "<form" not in html.lower():
         return ()
-    drafts = islice(filter(None, map(_draft, tree(html).iter("form"))), MAX_FORMS)
+    # Browsers take no notice of a form within another one: its fields are those of the outer one.
+    outer = (form for form in tree(html).iter("form") if next(form.iterancestors("form"), None) is None)
+    drafts = islice(filter(None, map(_draft, outer)), MAX_FORMS)
     links = (_link(draft, base, protocols, draft.encoding or encoding) for draft in drafts)
     found = {link.id: link for link in links if link}
     return tuple(found.values())

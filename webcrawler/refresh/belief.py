@@ -25,8 +25,7 @@ class Beliefs(ABC):
 
     state: ClassVar[tuple[str, ...]] = ("servers",)  # names of the arrays that are kept over restarts
 
-    def __init__(self, forgetting: float = 1.0) -> None:
-        self.forgetting = forgetting
+    def __init__(self) -> None:
         self.servers = np.empty(0, np.int32)
 
     def add(self, servers: Numbers) -> None:
@@ -56,14 +55,14 @@ class Beliefs(ABC):
 class Gamma(Beliefs):
     """A gamma distribution for each page: what its server's pages are like, and what its own checks add.
 
-    An unchanged check after τ days adds τ to b, which is exact; a change: `value.after_change`. Before a
-    check, what a page has added is multiplied by `forgetting`, as rates drift. Memory: 8 bytes a page.
+    An unchanged check after τ days adds τ to b, which is exact; a change: `value.after_change`. Memory:
+    8 bytes a page.
     """
 
     state = ("servers", "added_a", "added_b", "prior_a", "prior_b")
 
-    def __init__(self, forgetting: float = 1.0) -> None:
-        super().__init__(forgetting)
+    def __init__(self) -> None:
+        super().__init__()
         self.added_a, self.added_b = np.empty(0, np.float32), np.empty(0, np.float32)
         self.prior_a: Floats = np.empty(0)  # by server
         self.prior_b: Floats = np.empty(0)
@@ -84,8 +83,6 @@ class Gamma(Beliefs):
         return self.prior_a[servers] + self.added_a[pages], self.prior_b[servers] + self.added_b[pages]
 
     def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
-        self.added_a[pages] *= self.forgetting
-        self.added_b[pages] *= self.forgetting
         self.added_b[pages[~changed]] += days[~changed]
         a, b = self.of(pages[changed])
         after_a, after_b = after_change(a, b, days[changed])

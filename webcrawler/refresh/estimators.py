@@ -22,8 +22,8 @@ class EP(Beliefs):
 
     state = ("servers", "changes", "watched")
 
-    def __init__(self, forgetting: float = 1.0) -> None:
-        super().__init__(forgetting)
+    def __init__(self) -> None:
+        super().__init__()
         self.changes, self.watched = np.empty(0, np.float32), np.empty(0, np.float32)
 
     def add(self, servers: Numbers) -> None:
@@ -33,8 +33,8 @@ class EP(Beliefs):
         self.watched = np.concatenate((self.watched, nothing))
 
     def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
-        self.changes[pages] = self.changes[pages] * self.forgetting + changed
-        self.watched[pages] = self.watched[pages] * self.forgetting + days
+        self.changes[pages] += changed
+        self.watched[pages] += days.astype(np.float32)
 
     def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
         return -np.expm1(-self._rate(pages) * days)
@@ -55,8 +55,8 @@ class EB(Beliefs):
 
     state = ("servers", "classes")
 
-    def __init__(self, forgetting: float = 1.0) -> None:
-        super().__init__(forgetting)
+    def __init__(self) -> None:
+        super().__init__()
         self.classes = np.empty((0, len(CLASSES)), np.float32)  # the probability of each
 
     def add(self, servers: Numbers) -> None:
@@ -67,7 +67,7 @@ class EB(Beliefs):
     def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
         unchanged = np.exp(-np.outer(days, 1 / np.array(CLASSES)))
         likely = np.where(changed[:, None], 1 - unchanged, unchanged)
-        after = self.classes[pages] ** self.forgetting * np.maximum(likely, 1e-9)
+        after = self.classes[pages] * np.maximum(likely, 1e-9)
         self.classes[pages] = after / after.sum(axis=1, keepdims=True)
 
     def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:

@@ -30,18 +30,15 @@ class Schedule:
         policy: `expected`, `ep` or `eb`.
         at_least: days after which a page goes before others; 0: never.
         at_most: days for which a page that was checked is left alone.
-        forgetting: what a page's own past is multiplied by before each check; below 1 follows drifting rates.
     Raises:
         BadInput: no such policy.
     """
 
-    def __init__(
-        self, policy: str = "expected", at_least: float = 0.0, at_most: float = 0.0, forgetting: float = 1.0
-    ) -> None:
+    def __init__(self, policy: str = "expected", at_least: float = 0.0, at_most: float = 0.0) -> None:
         if policy not in POLICIES:
             raise BadInput(f"REFRESH_POLICY={policy[:60]}: choose one of {', '.join(POLICIES)}")
         self.policy, self._at_least, self._at_most = policy, at_least, at_most
-        self.beliefs, self.signs = POLICIES[policy](forgetting), Signs()
+        self.beliefs, self.signs = POLICIES[policy](), Signs()
         self.calibration = estimate.Calibration()
         self._seconds = np.empty(0, np.uint32)  # of the last check
         self.weights = np.empty(0, np.float32)
@@ -105,7 +102,7 @@ class Schedule:
 
     def empty(self) -> Schedule:
         """One by the same rules that knows no page."""
-        return Schedule(self.policy, self._at_least, self._at_most, self.beliefs.forgetting)
+        return Schedule(self.policy, self._at_least, self._at_most)
 
     def learn(self) -> None:
         """Learn what each server's pages are like; call it when about 1 % of the pages were checked since."""

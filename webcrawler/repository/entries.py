@@ -171,8 +171,8 @@ def _in_turn(records: Iterable[Record], bodies: dict[bytes, Place]) -> Iterator[
 
 
 @contextmanager
-def entry_reader(crawl_dir: Path, settings: BaseSettings) -> Iterator[EntryReader]:
-    """A reader for a data folder, with parsers on all cores, and the rules of its crawls."""
+def entry_reader(settings: BaseSettings) -> Iterator[EntryReader]:
+    """A reader with parsers on all cores, and the rules of its crawls."""
     job = Job()
     rules = LinkRules.from_settings(settings, job)
     parsers = parser_pool(settings, spare=0)

@@ -57,7 +57,7 @@ def import_files(
         catalog_file = crawl_dir / "catalog.sqlite"
         catalog = held.enter_context(closing(Catalog(catalog_file, limits=removal_limits(settings))))
         pages = held.enter_context(closing(PageStore(crawl_dir / "pages")))
-        reader = held.enter_context(entry_reader(crawl_dir, settings))
+        reader = held.enter_context(entry_reader(settings))
         work = Intake(catalog, pages, reader, settings.getint("DOWNLOAD_MAXSIZE"))
         work.take_in(paths, progress)
     make_ranks_and_vocabulary(crawl_dir, progress)

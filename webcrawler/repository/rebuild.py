@@ -125,7 +125,7 @@ class _Work:
 
     def write_catalog(self, blocked: Iterable[str]) -> None:
         path, searches = self._aside / "catalog.sqlite", set[str]()
-        with entry_reader(self._crawl_dir, self._settings) as reader:
+        with entry_reader(self._settings) as reader:
             stored = reader.stored(self._fetches(), self._crawl_dir / "pages")
             for search, group in groupby(stored, lambda pair: pair[1].search):
                 searches.add(search)

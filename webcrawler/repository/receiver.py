@@ -27,6 +27,9 @@ CHUNK_BYTES = 65_536
 UNPACKED_CHUNK_BYTES = 2**20
 PATIENCE_SECONDS = 2.0  # a companion that ends holds the lock for some milliseconds, a rebuild for minutes
 LARGE = f"at most {MOST_RECORDS:,} records and {MOST_UNPACKED_BYTES:,} unpacked bytes at a time: send less"
+HEAD_BYTES = 65_536  # of a record, with that of the answer in it: each line of it costs its reader memory
+HEAD_END = b"\r\n\r\n"
+NO_END = f"a record's headers, or those of its answer, do not end within {HEAD_BYTES:,} bytes"
 NOT_GZIP = "it is no WARC file compressed record by record with gzip, or it is cut short"
 
 
@@ -70,21 +73,21 @@ def _open(crawl_dir: Path, settings: BaseSettings, held: ExitStack) -> Intake:
         limits, refusal = removal_limits(settings), _bounds(settings)
         catalog = held.enter_context(closing(Catalog(crawl_dir / "catalog.sqlite", limits=limits)))
         pages = held.enter_context(closing(PageStore(crawl_dir / "pages")))
-        reader = held.enter_context(entry_reader(crawl_dir, settings))
+        reader = held.enter_context(entry_reader(settings))
     except BadInput as error:  # of the owner of the folder, not of the sender
         raise Unavailable(str(error)) from error
     return Intake(catalog, pages, reader, settings.getint("DOWNLOAD_MAXSIZE"), refusal)
 
 
 def check_size(warc: bytes) -> None:
-    """Unpack the gzip members, and keep nothing: some kilobytes may unpack to gigabytes.
+    """Unpack the gzip members, and keep only their heads: some kilobytes may unpack to gigabytes.
 
     Raises:
         TooLarge: there are too many records, or bytes in them.
-        BadInput: it is not gzip, or is cut short.
+        BadInput: it is not gzip, is cut short, or a head has no end.
     """
     records = unpacked = start = 0
-    inflate, chunk = None, b""
+    inflate, chunk, head = None, b"", b""
     try:
         while chunk or start < len(warc):
             if not chunk:
@@ -92,8 +95,11 @@ def check_size(warc: bytes) -> None:
             inflate = inflate or zlib.decompressobj(wbits=31)
             part = inflate.decompress(chunk, UNPACKED_CHUNK_BYTES)
             unpacked, chunk = unpacked + len(part), inflate.unconsumed_tail or inflate.unused_data
+            head += part[: HEAD_BYTES - len(head)]
+            if len(head) == HEAD_BYTES and head.count(HEAD_END) < 2:
+                raise BadInput(NO_END)
             if inflate.eof:
-                records, inflate = records + 1, None
+                records, inflate, head = records + 1, None, b""
             if records > MOST_RECORDS or unpacked > MOST_UNPACKED_BYTES:
                 raise TooLarge(LARGE)
     except zlib.error:

@@ -99,7 +99,7 @@ def runs(
 def run(world: World, name: str, budget: float) -> Run:
     """One policy, from a collection that was just fetched, and of which nothing else is known."""
     started = time.monotonic()
-    policy, collection, measures = POLICIES[name](world, budget), Collection(world), _Measures(world)
+    policy, collection, measures = POLICIES[name](world), Collection(world), _Measures(world)
     step = _step(world)
     a_step = budget * len(world.servers) * step
     left, of_servers = 0.0, np.zeros(len(world.noisy))

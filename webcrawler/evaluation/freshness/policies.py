@@ -18,8 +18,8 @@ NOT_DUE = 0.0  # a page with this score is not fetched
 class Scheduled:
     """The schedule of the refresher itself."""
 
-    def __init__(self, world: World, budget: float, policy: str, forgetting: float = 1.0) -> None:
-        self.schedule = refresh.Schedule(policy, forgetting=forgetting)
+    def __init__(self, world: World, policy: str) -> None:
+        self.schedule = refresh.Schedule(policy)
         self.schedule.add(world.servers, np.zeros(len(world.servers)), world.weights)
         self._learnt = 0
 
@@ -41,7 +41,7 @@ class Scheduled:
 class Scored:
     """A policy that gives each page a score, and fetches the best."""
 
-    def __init__(self, world: World, budget: float) -> None:
+    def __init__(self, world: World) -> None:
         self.world = world
         self.checked = np.zeros(len(world.servers))
 
@@ -90,8 +90,8 @@ class Interval(Scored):
     longer: ClassVar[float]
     bounds: ClassVar[tuple[float, float, float]]  # days: least, first, most
 
-    def __init__(self, world: World, budget: float) -> None:
-        super().__init__(world, budget)
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
         self.least, first, self.most = self.bounds
         self.interval = np.full(len(world.servers), first)
         self.due = self.interval.copy()
@@ -118,8 +118,8 @@ class Nutch(Interval):
     shorter, longer, bounds = 0.8, 1.2, (1 / 1440, 30.0, 365.0)
     SYNC = 0.3  # db.fetch.schedule.adaptive.sync_delta_rate
 
-    def __init__(self, world: World, budget: float) -> None:
-        super().__init__(world, budget)
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
         self.modified = np.zeros(len(world.servers))
 
     def see(self, pages: Ints, now: float, changed: Bools) -> None:
@@ -132,15 +132,15 @@ class Nutch(Interval):
 
 Policy = Scheduled | Scored  # chooses pages, and learns of their checks; all were fetched at time 0
 
-POLICIES: dict[str, Callable[[World, float], Policy]] = {
+POLICIES: dict[str, Callable[[World], Policy]] = {
     "uniform": Uniform,
     "importance": Importance,
     "proportional": Proportional,
     "nutch": Nutch,
     "stormcrawler": StormCrawler,
-    "ep": lambda world, budget: Scheduled(world, budget, "ep"),
-    "eb": lambda world, budget: Scheduled(world, budget, "eb"),
-    "expected": lambda world, budget: Scheduled(world, budget, "expected"),
+    "ep": lambda world: Scheduled(world, "ep"),
+    "eb": lambda world: Scheduled(world, "eb"),
+    "expected": lambda world: Scheduled(world, "expected"),
     "oracle": Oracle,
 }
 
