@@ -10,6 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from localweb import WITHOUT_INDEX, Answer, Crawled, Site, crawl, page, scrapy
 from waiting import PATIENCE_SECONDS, until
 
@@ -201,6 +203,21 @@ def test_when_another_is_killed_the_rest_finish_its_work_and_the_status_says_so(
 
 
 # ---- the tally
+
+
+@given(rows=st.integers(1, 9), now=st.floats(0, 1e9))
+def test_where_all_is_nearly_promised_each_process_has_its_turn(rows: int, now: float) -> None:
+    tally = Tally(rows)
+
+    def turns(second: int) -> list[int]:
+        found = []
+        for row in range(rows):
+            tally.row = row
+            found += [row] if tally.has_turn(now + second) else []
+        return found
+
+    assert sorted(row for second in range(rows) for row in turns(second)) == list(range(rows))
+    assert len(turns(0)) == 1
 
 
 def test_what_one_process_promises_the_others_know_and_a_killed_one_holds_nothing_up() -> None:

@@ -389,7 +389,7 @@ def test_what_cannot_be_written_down_is_said_once_and_fetched(ended: Start, site
 
     assert len(run.items) == len(set(in_any_order(run.items))) == 4 * PAGES
     assert run.log.count("cannot be stored in the frontier") == 1
-    assert run.states("lambdas")["seen"] == 1
+    assert run.states("lambdas")["seen"] == 1  # they belong to the one page that is kept
 
 
 # ---- a kill, and going on
@@ -430,6 +430,19 @@ def test_two_workers_that_are_killed_three_times_lose_nothing(start: Start, site
     assert len(twice) <= 3 * 2  # what was in flight
     states = workers[-1].states("author")
     assert (states["queued"], states["leased"]) == (0, 0)
+
+
+@pytest.mark.slow
+def test_a_page_whose_requests_are_in_memory_is_repeated_after_a_kill(
+    start: Start, ended: Start, site: Site
+) -> None:
+    first = start("lambdas", "-a", f"site={site.url}")
+    until(lambda: len(site.pages) >= 5, "pages", first.process)
+    first.kill()
+
+    second = ended("lambdas", "-a", f"site={site.url}")
+
+    assert len({item["page"] for item in second.items}) == 4 * PAGES
 
 
 @pytest.mark.slow

@@ -21,30 +21,29 @@ def guard(own: Ordering, mode: str) -> Ordering:
     with, and nothing is learnt or planned. `priorities` is the ranker's to ask, which reports errors itself.
     """
     for method, (check, instead) in METHODS.items():
-        setattr(own, method, _guarded(getattr(own, method), check, instead, mode))
+        setattr(own, method, _guarded(getattr(own, method), check, instead, f"mode={mode}: {method}"))
     return own
 
 
 def _guarded(
-    ask: Callable[..., Any], check: Callable[[Any], Any], instead: Callable[..., Any], mode: str
+    ask: Callable[..., Any], check: Callable[[Any], Any], instead: Callable[..., Any], what: str
 ) -> Callable[..., Any]:
     has_failed = False
 
-    def asked(*arguments: Any) -> Any:
+    def asked(*arguments: Any, **named: Any) -> Any:
         nonlocal has_failed
         try:
-            return check(ask(*arguments))
+            return check(ask(*arguments, **named))
         except Exception as error:
             if not has_failed:
                 has_failed = True
                 _log.error(
-                    "mode=%s: %s failed: %s; the crawl goes on without it, and no page is lost; "
+                    "%s failed: %s; the crawl goes on without it, and no page is lost; "
                     "correct it, and start again with --rescore",
-                    mode,
-                    ask.__name__,
+                    what,
                     ascii(f"{type(error).__name__}: {error}"[:500])[1:-1],
                 )
-            return instead(*arguments)
+            return instead(*arguments, **named)
 
     return asked
 

@@ -26,6 +26,9 @@ OFF: dict[str, object] = {
 }
 
 
+OF_REDIS = ("REDIS_HOST", "REDIS_PORT", "REDIS_DB", "REDIS_PARAMS")  # scrapy-redis reads them
+
+
 def options(settings: BaseSettings, spider: str) -> BaseSettings:
     """All our settings as they hold for that spider, those of Redis among them.
 
@@ -34,6 +37,8 @@ def options(settings: BaseSettings, spider: str) -> BaseSettings:
     """
     if why := unknown(settings):
         raise BadInput(why)
+    if (ignored := [name for name in OF_REDIS if settings.get(name)]) and not _value(settings, "REDIS_URL"):
+        raise BadInput(f"{', '.join(ignored)}: not read here; set REDIS_URL, as redis://HOST:PORT/DB")
     found: dict[str, Any] = {}
     for name in SETTINGS:
         value = _value(settings, name)

@@ -30,11 +30,13 @@ class SeedKey:
 
     def __init__(self, client: Client, key: str, spider: Spider, link: Callable[[Request], Link]) -> None:
         self._client, self.key, self._spider, self._link = client, key, spider, link
+        self._is_refused = False  # has the log said that the key is of another kind?
 
     def take(self, discover: Callable[[Sequence[Link]], object]) -> int:
         """Moves some of what is there into the frontier; returns how many values. Blocks."""
         kind = self._client.type(self.key)
-        if kind not in (b"none", b"list"):
+        if kind not in (b"none", b"list") and not self._is_refused:
+            self._is_refused = True
             logger.error("%s is a %s: push seeds to a list", self.key, kind.decode())
         if kind != b"list" or not self._client.set(f"{self.key}:reader", "", nx=True, px=LOCK_MS):
             return 0

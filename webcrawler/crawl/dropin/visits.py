@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -35,13 +36,21 @@ def broken(retry: bool) -> Failure:
 
 @dataclass(eq=False, slots=True)
 class Visit:
-    """One lease at work."""
+    """One lease at work; without a lease, a request that could not be kept and that no page has yielded."""
 
-    lease: Lease
+    lease: Lease | None
     links: list[Link] = field(default_factory=list)  # what its callback has yielded so far
+    under_way: int = 0  # its requests that are downloaded or in a callback: its own, and those in memory
     failure: Failure | None = None
     reason: str = "document"  # of "done", where there is no failure
-    is_over: bool = False  # its callback is through
+    is_reported: bool = False  # its own download is over
+    began: float = field(default_factory=time.monotonic)
+
+    def split(self) -> Visit:
+        """The visit with its lease and what it has so far; this one goes on without."""
+        decided = Visit(self.lease, self.links, failure=self.failure, reason=self.reason)
+        self.lease, self.links, self.failure = None, [], None
+        return decided
 
 
 @dataclass(eq=False, slots=True)
@@ -123,7 +132,7 @@ class Decisions:
 
     def send(self) -> None:
         """May be repeated when it fails: nothing is decided twice."""
-        visits = {visit.lease: visit for visit in self._gathered}
+        visits = {visit.lease: visit for visit in self._gathered if visit.lease}
         done = {lease: visit for lease, visit in visits.items() if not visit.failure}
         failed = {lease: visit for lease, visit in visits.items() if visit.failure}
         new: dict[Lease, int] = {}

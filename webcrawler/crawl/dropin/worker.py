@@ -51,6 +51,7 @@ logger = logging.getLogger(__name__)
 LEASE_SECONDS = 7 * 24 * 3600.0  # of a worker that lives: a dead one's are taken back within seconds
 
 NUMBER = "frontier_number"  # of a download, in its request's meta
+MEMORY_SECONDS = 300.0  # that a lease waits for requests in memory; it would end after 900
 
 # The visit whose callback runs in this task: what that yields and raises belongs to the visit.
 _current: ContextVar[Visit | None] = ContextVar("visit", default=None)
@@ -64,7 +65,8 @@ class SpiderWorker(Worker):
         self._numbers = itertools.count(1)
         self._visits: dict[int, Visit] = {}  # by number of the download that is under way
         self._rescheduled: set[int] = set()  # those that Scrapy enqueues again, or drops
-        self._in_memory: set[bytes] = set()  # fingerprints of requests that cannot be stored
+        self._with_memory: dict[Visit, None] = {}  # with requests in memory
+        self._in_memory: set[bytes] = set()  # fingerprints of requests that were not kept
         self._warned: set[str] = set()
         self._start_counts: Counter[bytes] = Counter()
         self._seeds_after = 0.0
@@ -139,8 +141,11 @@ class SpiderWorker(Worker):
     def before_request(self) -> None:
         """No callback runs now. Closes the visits of redirects and retries that Scrapy has dropped."""
         _current.set(None)
-        for number in list(self._rescheduled):  # a middleware, as that of allowed_domains, lets none go there
+        for number in list(
+            self._rescheduled
+        ):  # to where a middleware, as that of allowed_domains, lets none go
             self._redirected(number, 0.0)
+        self._close_oldest()
 
     def resume(self) -> Request | None:
         request = super().resume()
@@ -169,16 +174,20 @@ class SpiderWorker(Worker):
         visit = self._visits.get(number or 0)
         if visit and request.dont_filter:
             return self._go_on(request)
-        if visit is None and (visit := _current.get()) and visit.is_over:
-            visit = None  # a task that outlives its callback
+        if visit is None:
+            visit = _current.get()
+            if visit and not visit.under_way:
+                visit = None  # a task that outlives its callback
         handlers = request.callback, request.errback
         request.callback, request.errback = map(bare, handlers)
         try:
             link = self._keeper.link(request, self._nonce(request, visit))
         except NotKept as why:
+            if number not in self._visits:
+                return self._keep_in_memory(request, visit, str(why))
             request.callback, request.errback = handlers
-            return self._go_on(request) if number in self._visits else self._from_memory(request, str(why))
-        if visit:
+            return self._is_new_in_memory(request) and self._go_on(request)
+        if visit and visit.lease:
             visit.links.append(link)
         else:
             self.new_links.append(link)
@@ -188,26 +197,10 @@ class SpiderWorker(Worker):
         return True
 
     def _go_on(self, request: Request) -> bool:
-        self._rescheduled.discard(request.meta.get(NUMBER, 0))
+        self._rescheduled.discard(request.meta[NUMBER])
         self.resumed.append(request)
         self._count("enqueued", "memory")
         return True
-
-    def _from_memory(self, request: Request, why: str) -> bool:
-        """Download it without the frontier, as plain Scrapy would."""
-        if why not in self._warned:
-            self._warned.add(why)
-            line = (
-                "%s cannot be stored in the frontier (%s): it is downloaded from memory, and a crash loses it"
-            )
-            logger.warning(line, request, why)
-        digest = self.crawler.request_fingerprinter.fingerprint(request)
-        if digest in self._in_memory and not request.dont_filter:
-            self.crawler.stats.inc_value("dupefilter/filtered")
-            return False
-        self._in_memory.add(digest)
-        self.crawler.stats.inc_value("webcrawler/in_memory")
-        return self._go_on(request)
 
     def take_reports(self) -> list[Report]:
         self._decisions.gather()
@@ -234,7 +227,8 @@ class SpiderWorker(Worker):
     def _handed_out(self, request: Request, visit: Visit) -> Request:
         number = next(self._numbers)
         self._visits[number] = visit
-        self.leases.downloads.begin(number, visit.lease.doubtful)
+        visit.under_way += 1
+        self.leases.downloads.begin(number, bool(visit.lease and visit.lease.doubtful))
         request.meta[NUMBER] = number
         request.callback = Handler(self._arrived, number, request.callback)
         request.errback = Handler(self._failed, number, request.errback)
@@ -248,13 +242,18 @@ class SpiderWorker(Worker):
 
     def _failed(self, handler: Handler, failure: Failure) -> Any:
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
+        visit = self._visits.get(handler.number)
         error = failure.value or RuntimeError("a failure without an error")
-        if visit := self._visits.get(handler.number):
+        is_tried_again = False
+        if visit and visit.lease and not visit.is_reported:  # else it is that of a request in memory
             visit.failure = failure_of(error, request, visit.lease)
             self._enter(handler.number, request, error)
-            if visit.failure.is_tried_again(visit.lease.tries, self.frontier.politeness.tries):
-                logger.info("%s is tried again later: %s", request, failure.value)
-                return None
+            is_tried_again = visit.failure.is_tried_again(visit.lease.tries, self.frontier.politeness.tries)
+        else:
+            self._enter(handler.number, request, error)
+        if is_tried_again:
+            logger.info("%s is tried again later: %s", request, failure.value)
+            return None
         return handler.original(failure) if handler.original else failure
 
     def _enter(self, number: int, request: Request, result: Response | BaseException) -> None:
@@ -263,15 +262,17 @@ class SpiderWorker(Worker):
         if visit is None:
             return  # a spider calls its callback by itself
         self.leases.downloads.end(number)
-        why = visit.failure
-        blame = self.report_end(report_of_visit(visit.lease, request, result), why.reason if why else "")
-        if why:
-            retry = why.retry and blame is not Blame.LONG
-            visit.failure = why._replace(retry=retry, excused=blame is Blame.SERVER)
+        if visit.lease and not visit.is_reported:
+            why = visit.failure
+            blame = self.report_end(report_of_visit(visit.lease, request, result), why.reason if why else "")
+            if why:
+                retry = why.retry and blame is not Blame.LONG
+                visit.failure = why._replace(retry=retry, excused=blame is Blame.SERVER)
+        visit.is_reported = True
         _current.set(visit)
         task = asyncio.current_task()
         assert task is not None, "Scrapy scrapes each response in a task of its own"
-        task.add_done_callback(lambda _: self._decide(visit))
+        task.add_done_callback(lambda _: self._over(visit))
 
     def _broke(self) -> None:
         """A callback or a pipeline raised."""
@@ -279,11 +280,17 @@ class SpiderWorker(Worker):
         if visit and not visit.failure:
             visit.failure = self._broken
 
+    def _over(self, visit: Visit) -> None:
+        visit.under_way -= 1
+        if not visit.under_way:
+            self._with_memory.pop(visit, None)
+            self._decide(visit)
+
     def _decide(self, visit: Visit) -> None:
-        visit.is_over = True
-        self.leases.downloading.discard(visit.lease.url)
-        self._decisions.put(visit)
-        self.leases.changed.set()
+        if visit.lease:
+            self.leases.downloading.discard(visit.lease.url)
+            self._decisions.put(visit)
+            self.leases.changed.set()
 
     def _decided(self, outcomes: Sequence[tuple[Lease, str]], new: int, filtered: int) -> None:
         for lease, outcome in outcomes:
@@ -309,9 +316,11 @@ class SpiderWorker(Worker):
         self._rescheduled.discard(number)
         visit = self._visits.pop(number)
         self.leases.downloads.end(number)
-        self.leases.report(Report(visit.lease, seconds))
-        visit.reason = "redirect"
-        self._decide(visit)
+        if visit.lease and not visit.is_reported:
+            self.leases.report(Report(visit.lease, seconds))
+            visit.reason = "redirect"
+        visit.is_reported = True
+        self._over(visit)
 
     def _scheduled(self, request: Request) -> None:
         """Notes a redirect or retry: another handler of this signal may drop it without telling anybody."""
@@ -346,3 +355,35 @@ class SpiderWorker(Worker):
     def _discover_seeds(self, links: Sequence[Link]) -> None:
         new = self.frontier.discover(links, within_budgets=False)
         self._call_soon(self.count_links, new, len(links) - new)
+
+    # ---- requests that are not kept
+
+    def _keep_in_memory(self, request: Request, visit: Visit | None, why: str) -> bool:
+        """Downloads it without the frontier. The page that yielded it is done later: a crash repeats both."""
+        if why not in self._warned:
+            self._warned.add(why)
+            line = "%s cannot be stored in the frontier (%s): it is downloaded from memory, "
+            logger.warning(line + "and its page is not done before that", request, why)
+        visit = visit or Visit(None)
+        if not self._is_new_in_memory(request):
+            return False
+        self._with_memory[visit] = None
+        self.crawler.stats.inc_value("webcrawler/in_memory")
+        return self._go_on(self._handed_out(request, visit))
+
+    def _is_new_in_memory(self, request: Request) -> bool:
+        digest = self.crawler.request_fingerprinter.fingerprint(request)
+        if not request.dont_filter and digest in self._in_memory:
+            self.crawler.stats.inc_value("dupefilter/filtered")
+            return False
+        self._in_memory.add(digest)
+        return True
+
+    def _close_oldest(self) -> None:
+        """A lease is decided after a while; what is left of its requests in memory goes on without it."""
+        while self._with_memory:
+            oldest = next(iter(self._with_memory))
+            if time.monotonic() - oldest.began < MEMORY_SECONDS:
+                return
+            del self._with_memory[oldest]
+            self._decide(oldest.split())

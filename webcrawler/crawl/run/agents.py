@@ -55,6 +55,16 @@ class Tally:
         """A process has ended: what it held is somebody else's by now."""
         self._cells[self._place("promised", row)] = 0
 
+    def has_turn(self, now: float) -> bool:
+        """May this process lease where nearly all is promised that may still be fetched? A turn is a second.
+
+        Else one that meets nothing but dead links could renew its promise, and keep others from the rest.
+
+        Args:
+            now: in seconds, by the same clock for all of them.
+        """
+        return (int(now) + self.row) % (len(self._cells) // len(COLUMNS)) == 0
+
     def total(self, column: str) -> int:
         return sum(self._cells[self._place(column, 0) :: len(COLUMNS)].tolist())
 

@@ -268,6 +268,8 @@ class Outcomes:
             open_leases = len(self._leases.open.keys() - self._not_documents)
             self._tally.promise(open_leases)
             allowed = max(0, min(wanted, min(bounds) - self._tally.total("promised")))
+            if allowed < wanted and not self._tally.has_turn(time.monotonic()):
+                allowed = 0
             self._tally.promise(open_leases + allowed)
         return allowed
 
