@@ -30,6 +30,11 @@ def lag(crawl_dir: Path) -> int:
     return last - applied if applied <= last else last
 
 
+def anchors_applied(crawl_dir: Path) -> int:
+    """Return the seq of the catalog up to which searches see anchors."""
+    return WhooshEngine.applied_in(crawl_dir)[1]
+
+
 class Following:
     """Index and anchors, as views: they follow the catalog's changes, a commit a step."""
 

@@ -158,7 +158,12 @@ def _of_xml(text: bytes) -> tuple[str | None, list[_Entry]]:
 def _events(xml: bytes) -> Iterator[tuple[str, Any]]:
     """Yield what begins and what ends, up to the first error; what is never closed does not end."""
     parser: Any = etree.XMLPullParser(
-        ("start", "end"), encoding="utf-8", resolve_entities=False, no_network=True, recover=True
+        ("start", "end"),
+        encoding="utf-8",
+        resolve_entities=False,
+        no_network=True,
+        recover=True,
+        huge_tree=True,  # the file is bounded, and no entity expands; else blanks of 10 MB end the reading
     )
     for at in range(0, len(xml), _PIECE):
         parser.feed(xml[at : at + _PIECE])

@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import sqlite3
+import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, closing, suppress
@@ -15,11 +16,11 @@ from pathlib import Path
 from webcrawler import clock
 from webcrawler.archive import discard_finds, discard_left_over
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import hold_crawl
+from webcrawler.background import Views, hold_crawl
 from webcrawler.crawl import CrawledPage
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, inspect
-from webcrawler.index import Finds, indexable
+from webcrawler.index import Finds, follower, indexable
 from webcrawler.job import seed_link
 from webcrawler.orderings import arguments_of, ordering_type
 from webcrawler.orderings.topic import Likeness, Wanted, page_score
@@ -43,6 +44,7 @@ REASONS = {
     **{own: own for own in ("enough", "max_pages", "max_time", "nothing_left", "stopped")},
 }
 AGENT = f"{socket.gethostname()}-{os.getpid()}"
+PATIENCE_SECONDS = 10.0  # with an index that may still find old documents by what the last finds call them
 JUDGED_AGAIN = 1_000  # texts that are kept to be judged by later examples
 
 
@@ -99,6 +101,8 @@ class RealtimeSearch:
         self.waiting_pages: deque[CrawledPage] = deque()
         self._waiting_urls = 0
         self._not_indexed: list[str] = []  # canonical URLs of documents that were fetched
+        self._last_seq = 0  # of the catalog, when the last of them was looked up
+        self._busy = time.monotonic()  # when something was left to do
         if earlier and self._path.exists():
             self._resume(earlier)
 
@@ -172,14 +176,18 @@ class RealtimeSearch:
             return ""
         states, candidates = inspect.stats(frontier), 0  # what is not leased any more is in the catalog
         self._index_finds()
+        is_behind = self._is_index_behind()
         generation = self._searcher.generation
         if generation != self._generation and self._query:
             candidates = self._loop.step(self._query)
             self._hits, _ = self._listing.hits(self._query, self._urls)
             self._generation = generation
         self._waiting_urls = states["queued"]
-        is_at_rest = not (states["queued"] or states["leased"] or candidates or self.waiting_pages)
-        return "nothing_left" if is_at_rest else ""
+        if states["queued"] or states["leased"] or candidates or self.waiting_pages:
+            self._busy = time.monotonic()
+            return ""
+        waits = is_behind and time.monotonic() - self._busy < PATIENCE_SECONDS
+        return "" if waits else "nothing_left"
 
     def _begin_loop(self, loop: QueryLoop) -> None:
         """Takes the links of the best documents in the index into the frontier."""
@@ -205,8 +213,15 @@ class RealtimeSearch:
             known = {document.number: document for document in documents if document}
             if known:
                 self._finds.add(indexable(catalog, known), catalog.identity)
+            self._last_seq = catalog.last_seq()
         missing = zip(self._not_indexed, documents, strict=True)
         self._not_indexed = [url for url, document in missing if document is None]
+
+    def _is_index_behind(self) -> bool:
+        """Say whether the index does not have all anchors of the finds, and may have them soon."""
+        return (
+            follower.anchors_applied(self._crawl_dir) < self._last_seq and Views(self._crawl_dir).is_at_work()
+        )
 
     def add(self, page: CrawledPage) -> None:
         """A document that was fetched."""
