@@ -11,6 +11,7 @@ from test_catalog import A, B, C, D, edges, kinds, link, number_of, page, twins,
 from test_catalog_fencing import under
 
 from webcrawler.archive.catalog import Catalog, Verdict
+from webcrawler.errors import Unavailable
 from webcrawler.urls import server
 
 BLOCKED = server(A)  # of A and D
@@ -96,6 +97,6 @@ def test_blocking_twice_removes_nothing_more(catalog: Catalog) -> None:
 def test_who_reads_cannot_block(catalog: Catalog, tmp_path: Path) -> None:
     reader = Catalog(tmp_path / "catalog.sqlite", readonly=True)
 
-    with pytest.raises(TypeError, match="opened for reading"):
+    with pytest.raises(Unavailable, match="readonly"):
         reader.block(BLOCKED)
     reader.close()

@@ -20,7 +20,7 @@ from webcrawler.scope import Watched
 from webcrawler.search.vocabulary import Vocabulary
 from webcrawler.search.vocabulary import load as load_vocabulary
 
-BEGINNING_BYTES = 48 << 10
+BEGINNING = 48 << 10  # characters
 REPEATS_SECONDS = 60.0  # how old what is known of repeated blocks may be: to read it takes a millisecond
 
 T = TypeVar("T")
@@ -76,8 +76,8 @@ class Opened:
         return ranks.of(numbers) if ranks else np.ones(len(numbers))
 
     def beginnings(self, numbers: Sequence[int]) -> dict[int, Text]:
-        """Return texts with the first 48 KiB or so of their bodies, without emphasis."""
-        return self.catalog.texts(numbers, BEGINNING_BYTES) if self.catalog else {}
+        """Return texts with the beginnings of their bodies, without emphasis."""
+        return self.catalog.texts(numbers, BEGINNING) if self.catalog else {}
 
     def repeated(self, server: str) -> frozenset[int]:
         """Return the digests of the blocks that repeat over the pages of a server."""

@@ -7,13 +7,11 @@ import sqlite3
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from typing import Any
 
-from webcrawler.archive.catalog._blocks import SAMPLED
 from webcrawler.archive.catalog._database import URL, as_json, insert_many, run, transaction
 from webcrawler.archive.catalog._levels import clock, sweep
-from webcrawler.archive.catalog._originals import choose_originals
+from webcrawler.archive.catalog._likeness import SAMPLED, choose_originals, is_near, mark_near_duplicates
 from webcrawler.archive.catalog._rows import (
     COLUMNS,
     Arrival,
@@ -31,7 +29,6 @@ from webcrawler.archive.catalog._rows import (
 from webcrawler.clock import now
 from webcrawler.records import Entry, Lease, Link
 from webcrawler.scope import Patterns, Scope, Watched
-from webcrawler.text import NEAR, distance
 from webcrawler.urls import split
 
 REMEMBERED = 250_000  # page numbers by URL id, about 160 bytes each
@@ -51,29 +48,42 @@ LIMITS: dict[str, Any] = {
 
 
 class Writer:
-    """Remembers page numbers: URLs are never deleted, so a committed number never changes.
+    """What of `Catalog` writes; everything raises Unavailable where nothing was written, and may be repeated.
+
+    Remembers page numbers: URLs are never deleted, so a committed number never changes.
 
     Args:
-        job, limits: as for `Catalog`.
+        job, limits, readonly: as for `Catalog`.
     """
 
-    def __init__(self, db: sqlite3.Connection, scope: Watched, job: str, limits: Mapping[str, float]) -> None:
-        self._db, self._scope, self._job = db, scope, job
+    def __init__(
+        self, db: sqlite3.Connection, scope: Watched, job: str, limits: Mapping[str, float], readonly: bool
+    ) -> None:
+        self._db, self._scope, self._job, self._readonly = db, scope, job, readonly
         self._limits = {**LIMITS, **limits}
         self._obeyed: Scope | None = None
         self._numbers: dict[int, int] = {}
+        if readonly:
+            return
         run(db, "batch.sql")
         if self._digest_of_removed() != scope.now().digest_of_removed:
             with transaction(db):
                 self._obey()
 
     def write(self, arrivals: Sequence[Arrival]) -> Verdict:
-        """As `Catalog.write`. A URL that comes twice is written in two steps of the same transaction."""
+        """Write a batch of fetches in one transaction, with the places of their WARC records.
+
+        A fetch that was written before changes nothing. One under an older lease than the newest known, of a
+        blocked server or a removed URL, goes into the history only; where leases cannot tell, the time of the
+        fetch decides. A URL that comes twice is written in two steps.
+        """
         prepared = [
             ([entry for entry, _ in part], [batch_row(*arrival) for arrival in part])
             for part in runs(arrivals)
         ]
         told = Verdict()
+        if not arrivals:
+            return told
         with self._all_or_nothing():
             for entries, rows in prepared:
                 ids = [entry.fetch.lease.id for entry in entries]
@@ -101,7 +111,10 @@ class Writer:
             self._numbers.clear()
 
     def block(self, server: str) -> int:
-        """As `Catalog.block`."""
+        """Remove the documents and texts of a server, and store no new ones; returns how many were removed.
+
+        Its links and the history stay; the changes take it out of the index.
+        """
         with transaction(self._db):
             if not run(self._db, "block.sql", server=server).rowcount:
                 return 0
@@ -109,20 +122,24 @@ class Writer:
             return self._take_out()
 
     def unblock(self, server: str) -> None:
+        """Store what is fetched there from now on; what was removed comes back with its next fetch."""
         with transaction(self._db):
             if run(self._db, "unblock.sql", server=server).rowcount:
                 run(self._db, "touch-server.sql", server=server)
                 self._take_out()
 
     def move_places(self, old: str, new: str, moved: Mapping[int, int]) -> None:
-        """As `Catalog.move_places`."""
+        """One WARC file has taken the place of another: old offsets and new ones; others have no record now.
+
+        Reads the whole history.
+        """
         with transaction(self._db):
             self._db.execute("DELETE FROM moved")
             insert_many(self._db, "INSERT INTO moved", list(moved.items()))
             run(self._db, "move-places.sql", old=old, new=new)
 
     def forget(self, named: Patterns) -> None:
-        """As `Catalog.forget`."""
+        """Delete links, digests and errors of removed URLs, not when they were fetched."""
         with transaction(self._db):
             self._obey()
             rows = self._db.execute(f"SELECT u.number, s.name || u.path {URL} WHERE u.removed")
@@ -170,14 +187,22 @@ class Writer:
         return removed
 
     def discard(self, numbers: Collection[int]) -> None:
-        """As `Catalog.discard`."""
+        """Remove documents and texts, as others are worth more. Their links stay, else ranks would fall."""
         with transaction(self._db):
             self._clear_batch()
             run(self._db, "discard.sql", numbers=as_json(list(numbers)), now=now())
             self._apply_batch()
 
     def discard_finds(self, kept: Collection[int]) -> set[int]:
-        """As `Catalog.discard_finds`."""
+        """Remove the finds of this search, with their texts and links; the history stays.
+
+        What other searches found too leaves with the last of them.
+
+        Args:
+            kept: ids of URLs that become part of the collection instead.
+        Returns:
+            The ids of the URLs that this search has let go.
+        """
         with transaction(self._db):
             run(self._db, "keep-finds.sql", job=self._job, ids=as_json(kept))
         discarded: set[int] = set()
@@ -244,7 +269,7 @@ class Writer:
         soft = [
             place
             for place, same_words, simhash, before, missing in found
-            if (same_words or _is_near(simhash, missing)) and not _is_near(before, missing)
+            if (same_words or is_near(simhash, missing)) and not is_near(before, missing)
         ]
         if soft:
             self._db.execute(
@@ -317,22 +342,4 @@ class Writer:
             sampled=SAMPLED,
         )
         choose_originals(self._db, before)
-        found = json.loads(run(self._db, "near.sql", before=before).fetchone()[0])
-        verdicts = ((number, known, _oldest_near(simhash, older)) for number, simhash, known, older in found)
-        news = [(number, older) for number, known, older in verdicts if older != known]
-        if news:
-            self._db.execute("DELETE FROM near")
-            insert_many(self._db, "INSERT INTO near (number, older)", news)
-            run(self._db, "mark-near.sql")
-
-
-def _is_near(one: int | None, other: int | None) -> bool:
-    return one is not None and other is not None and distance(one, other) <= NEAR
-
-
-def _oldest_near(simhash: int | None, older: list[list[tuple[int, int, int]]]) -> int | None:
-    """The oldest of (since, page number, simhash), by level and band, that is near."""
-    # Not in SQL: it cannot count bits, and a Python function would need the GIL for each row.
-    all_older = chain.from_iterable(older)
-    near = [(since, number) for since, number, other in all_older if distance(simhash or 0, other) <= NEAR]
-    return min(near)[1] if near else None
+        mark_near_duplicates(self._db, before)

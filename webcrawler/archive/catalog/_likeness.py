@@ -1,18 +1,82 @@
-"""Which of the pages with the same bytes is the original?"""
+"""Which documents repeat others, nearly or to the byte, and which blocks of text repeat over a server?"""
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections import Counter
+from itertools import chain
 from typing import NamedTuple
 
-from webcrawler.archive.catalog._database import LINKED, as_json, run, statements
+from webcrawler.archive.catalog._database import LINKED, as_json, insert_many, run, statements
 from webcrawler.archive.catalog._links import INLINKS
 from webcrawler.records import FORM_AND_LINK
+from webcrawler.text import NEAR, content, distance
 from webcrawler.urls import registrable_domain, url_id
 
 RIVALS = 10_000  # duplicates that are compared in one batch: some seconds
 VOTERS = 1_000  # in-links of a page that are looked at: some milliseconds
 TIMES = 2  # as many voters as the original has: a few links more or less change nothing
+SAMPLED = 64  # pages of a server whose blocks are known
+LEAST_PAGES = 4  # that have a block which repeats,
+LEAST_SHARE = 1 / 8  # and how many of the sample: fewer may be copies of one page, such as its versions
+
+SAMPLE = """
+    FROM servers s CROSS JOIN blocks b ON b.server = s.number CROSS JOIN documents d ON d.number = b.number
+    WHERE s.name = ? AND d.duplicate_of IS NULL AND d.near_duplicate_of IS NULL"""
+
+
+class Repeats(NamedTuple):
+    """What repeats over the pages of a server."""
+
+    pages: int  # that say so, SAMPLED at most
+    digests: frozenset[int]  # of blocks, as `content.digests` gives them
+
+
+NO_REPEATS = Repeats(0, frozenset())
+
+
+class Blocks:
+    """Blocks of sampled pages. `Catalog.blocks` is one."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def repeats(self, server: str) -> Repeats:
+        """Return what repeats over a server's pages; pages that repeat others do not count. Takes 1 ms."""
+        pages, counts = 0, Counter[int]()
+        for (packed,) in self._db.execute(f"SELECT b.digests {SAMPLE}", (server,)):
+            pages += 1
+            counts.update(content.unpacked(packed))
+        least = max(LEAST_PAGES, pages * LEAST_SHARE)
+        return Repeats(pages, frozenset(digest for digest, count in counts.items() if count >= least))
+
+    def pages(self, server: str) -> int:
+        """Return how many pages say what repeats, as `repeats` does."""
+        return int(self._db.execute(f"SELECT count(*) {SAMPLE}", (server,)).fetchone()[0])
+
+
+def mark_near_duplicates(db: sqlite3.Connection, before: int) -> None:
+    """Point what has changed since then, and what was near to that, to the oldest that it nearly repeats."""
+    found = json.loads(run(db, "near.sql", before=before).fetchone()[0])
+    verdicts = ((number, known, _oldest_near(simhash, older)) for number, simhash, known, older in found)
+    news = [(number, older) for number, known, older in verdicts if older != known]
+    if news:
+        db.execute("DELETE FROM near")
+        insert_many(db, "INSERT INTO near (number, older)", news)
+        run(db, "mark-near.sql")
+
+
+def is_near(one: int | None, other: int | None) -> bool:
+    return one is not None and other is not None and distance(one, other) <= NEAR
+
+
+def _oldest_near(simhash: int | None, older: list[list[tuple[int, int, int]]]) -> int | None:
+    """The oldest of (since, page number, simhash), by level and band, that is near."""
+    # Not in SQL: it cannot count bits, and a Python function would need the GIL for each row.
+    all_older = chain.from_iterable(older)
+    near = [(since, number) for since, number, other in all_older if distance(simhash or 0, other) <= NEAR]
+    return min(near)[1] if near else None
 
 
 class Rival(NamedTuple):
