@@ -9,8 +9,8 @@ from crawled import crawled, fetched, link
 from frontiers import lease_one
 from learning import lease_of, text
 
+from webcrawler.archive import recall, take_in
 from webcrawler.archive.catalog import Catalog
-from webcrawler.archive.history import recall, take_in
 from webcrawler.frontier import inspect, ordering
 from webcrawler.urls import url_id
 

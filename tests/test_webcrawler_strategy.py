@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from learning import Web, crawl, link, seen, text, told
 
-from webcrawler.archive.history import take_in
+from webcrawler.archive import take_in
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Ordering, Politeness, Source, ordering
 from webcrawler.orderings.base import BAND, PRIORITY_MAX

@@ -5,10 +5,9 @@
 
 from webcrawler.archive.batch import CHECKED, DOCUMENTS, Batch, Settled, broken, unread
 from webcrawler.archive.finds import discard_finds, discard_left_over
-from webcrawler.archive.history import RECALLED, recall, take_in
-from webcrawler.archive.purge import purge
 from webcrawler.archive.rebuild import rebuild
-from webcrawler.archive.whole import refuse_lost_records
+from webcrawler.archive.replay import RECALLED, recall, take_in
+from webcrawler.archive.stored import purge, refuse_lost_records
 
 __all__ = [
     "CHECKED",

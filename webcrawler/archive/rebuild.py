@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from webcrawler.archive.batch import DOCUMENTS
 from webcrawler.archive.catalog import Catalog, Outcome
-from webcrawler.archive.history import RECALLED, recall
-from webcrawler.archive.replay import LATE, Replay, as_link
+from webcrawler.archive.replay import LATE, RECALLED, Replay, as_link, recall
 from webcrawler.frontier import Frontier, Ordering, Past, Source, maintenance, marks
 from webcrawler.records import Link
 from webcrawler.urls import registrable_domain, server, url_id

@@ -1,19 +1,69 @@
-"""The priorities that an ordering gave waiting URLs, computed again from the links of the pages fetched."""
+"""Pages of the past, told to an ordering or a frontier as if they had just been fetched."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from webcrawler import urls
-from webcrawler.archive.catalog import Outcome, Outlink
-from webcrawler.frontier import Ordering, Source
+from webcrawler.archive.catalog import Catalog, Outcome, Outlink
+from webcrawler.frontier import Frontier, Ordering, Seen, Source
 from webcrawler.orderings import PRIORITY_MAX, UNKNOWN
 from webcrawler.records import FORM, Lease, Link, Text
 
+SOME = 200  # pages in memory at a time
+RECALLED = 5_000  # documents that an ordering learns from again; some seconds of processor time
 UNTOLD = -(2**31)  # below all priorities: no link that is followed leads there
 LATE = -(2**20) - 1  # of what only repeats have linked to so far, level 1 in the frontier
 UNTRIED, FOLLOWED, REFUSED = range(3)
+
+
+def recall(
+    catalog: Catalog, numbers: Sequence[int], relevance: Mapping[int, float] | None = None
+) -> Iterator[list[Seen]]:
+    """Documents in that order, some at a time, with links to what was not fetched, and ids of the others.
+
+    Args:
+        relevance: by page number, from 0 to 1.
+    """
+    known = relevance or {}
+    for start in range(0, len(numbers), SOME):
+        some = numbers[start : start + SOME]
+        documents, texts = catalog.documents(some), catalog.texts(some)
+        links, followed = defaultdict[int, list[Link]](list), catalog.links.followed(some)
+        for link in catalog.links.open(some):
+            target = urls.outlink(link.url, link.url)
+            if not target.refused:
+                links[link.source].append(Link(target.url, target.id, target.spelling, link.anchor))
+        yield [
+            Seen(
+                id=documents[n].id,
+                url=documents[n].url,
+                text=texts.get(n),
+                links=links[n],
+                relevance=known.get(n),
+                linked=_others(followed[n], links[n]),
+            )
+            for n in some
+            if n in documents
+        ]
+
+
+def _others(followed: Sequence[Outlink], links: Sequence[Link]) -> list[int]:
+    waiting = {link.id for link in links}
+    return [link.id for link in followed if link.id not in waiting]
+
+
+def take_in(frontier: Frontier, seen: Sequence[Seen]) -> None:
+    """Put their links into the frontier, by its ordering. Doing so twice is harmless."""
+    ordering = frontier.ordering
+    ordering.learn(seen)
+    for one in seen:
+        lease = Lease(one.id, one.url, one.url, urls.server(one.url), token=0)
+        source = Source(0, ordering.page_note(one.text, lease), max(1, len(one.links)), one.id)
+        frontier.discover(one.links, source=source)
+    frontier.replan()
 
 
 class Replay:

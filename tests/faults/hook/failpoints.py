@@ -65,12 +65,15 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "batch.after-put": ("webcrawler/archive/batch.py", "in the batch's queue"),
     "batch.gathered": ("webcrawler/archive/batch.py", "a batch is complete, nothing of it is written"),
     # pages
-    "pages.new-file": ("webcrawler/archive/pages/_store.py", "a WARC file is made, its name may not last"),
-    "pages.before-append": ("webcrawler/archive/pages/_store.py", "a record is not yet in the file's buffer"),
-    "pages.after-append": ("webcrawler/archive/pages/_store.py", "it is"),
-    "pages.before-write": ("webcrawler/archive/pages/_store.py", "all records are in the buffer"),
-    "pages.before-fsync": ("webcrawler/archive/pages/_store.py", "written, not synced"),
-    "pages.after-fsync": ("webcrawler/archive/pages/_store.py", "synced"),
+    "pages.new-file": ("webcrawler/archive/pages/__init__.py", "a WARC file is made, its name may not last"),
+    "pages.before-append": (
+        "webcrawler/archive/pages/__init__.py",
+        "a record is not yet in the file's buffer",
+    ),
+    "pages.after-append": ("webcrawler/archive/pages/__init__.py", "it is"),
+    "pages.before-write": ("webcrawler/archive/pages/__init__.py", "all records are in the buffer"),
+    "pages.before-fsync": ("webcrawler/archive/pages/__init__.py", "written, not synced"),
+    "pages.after-fsync": ("webcrawler/archive/pages/__init__.py", "synced"),
     "batch.stored": ("webcrawler/archive/batch.py", "pages are durable, the catalog knows of none"),
     # catalog
     "catalog.before-begin": ("webcrawler/archive/catalog/_writer.py", "no transaction"),
@@ -113,18 +116,18 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "anchors.committed": ("webcrawler/index/whoosh/engine.py", "anchors of some pages are committed"),
     "index.optimizing": ("webcrawler/index/whoosh/engine.py", "all is applied, segments are to become one"),
     # purged
-    "purge.before-write": ("webcrawler/archive/purge.py", "a WARC file is to be written anew"),
+    "purge.before-write": ("webcrawler/archive/stored.py", "a WARC file is to be written anew"),
     "purge.written": (
-        "webcrawler/archive/purge.py",
+        "webcrawler/archive/stored.py",
         "the new file is durable, places are in the old one",
     ),
-    "purge.moved": ("webcrawler/archive/purge.py", "the catalog knows the new file, the old one is there"),
-    "purge.swapped": ("webcrawler/archive/purge.py", "the old file is gone"),
+    "purge.moved": ("webcrawler/archive/stored.py", "the catalog knows the new file, the old one is there"),
+    "purge.swapped": ("webcrawler/archive/stored.py", "the old file is gone"),
     "purge.forgotten": (
-        "webcrawler/archive/purge.py",
+        "webcrawler/archive/stored.py",
         "links and digests are deleted, their bytes are not",
     ),
-    "purge.compacted": ("webcrawler/archive/purge.py", "nothing of it is in the catalog, the index has it"),
+    "purge.compacted": ("webcrawler/archive/stored.py", "nothing of it is in the catalog, the index has it"),
     # the end
     "close.before": ("webcrawler/crawl/base.py", "nothing is in flight, the last reports are here"),
     "close.after": (

@@ -1,11 +1,19 @@
-"""What a data folder keeps beside its pages, each replaced as a whole: its scope, how its crawl was begun."""
+"""What belongs to a collection? Its owner says so: by domains, by patterns of URLs, and by what was removed.
+
+`Scope` answers for a URL. `read`, `change` and `Watched` keep it in `scope.json` of the data folder, beside
+the WARC files, so that whatever builds a catalog or an index obeys it. `expand` reads the patterns of people.
+`Begun` keeps how the newest crawl was begun. Both files are replaced as a whole.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
-from collections.abc import Callable
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -14,13 +22,107 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from webcrawler import urls
 from webcrawler.durable import replaced
-from webcrawler.errors import BadInput
-from webcrawler.scope._patterns import Patterns
-from webcrawler.urls import server
+from webcrawler.errors import BadInput, BadUrl
 
 NAME = "scope.json"
 SHOWN = 5  # patterns in a message
+BEGUN = "frontier.json"
+ALL = "*"
+_STAR = "zq7star7qz"  # in place of `*` while a pattern is made canonical: may stand in a host, too
+
+
+def expand(text: str) -> tuple[str, ...]:
+    """Return the canonical patterns that a text means.
+
+    `*` stands for any characters, in the host for any but `/`. Without `*` it is one URL, without a path a
+    whole server, without a scheme http and https. What begins with `*`, but for a host (`*.example.org`), is
+    compared with the whole URL as it is: `*/print/*`; `*` alone is every URL.
+
+    Raises:
+        BadInput: it is no URL, or a `*` stands in a part that canonical URLs lack: a fragment, a session id.
+    """
+    text = text.strip()
+    if text.startswith("*") and not text.startswith("*."):
+        return (text,)
+    written = [text] if "://" in text else [f"http://{text}", f"https://{text}"]
+    return tuple(_canonical(one, text) for one in written)
+
+
+def _canonical(pattern: str, text: str) -> str:
+    marked = pattern.replace("*", _STAR)
+    try:
+        url = urls.canonical(marked)
+        if ";" in urls.server(url):  # which may stand in a host, and is typed in place of a comma
+            raise BadUrl(url)
+    except BadUrl:
+        raise BadInput(f"{text[:200]!r} is not a pattern of URLs: write https://example.org/docs/*") from None
+    if url.count(_STAR) != pattern.count("*"):
+        raise BadInput(
+            f"{text[:200]!r} has a * in a part that is left out of URLs, as fragments and session ids are"
+        )
+    is_server = not set(marked.partition("://")[2]) & set("/?#")
+    return url.replace(_STAR, "*") + ("*" if is_server else "")
+
+
+class Patterns:
+    """Canonical patterns, compiled.
+
+    About 1 µs for a URL among any number of patterns without `*`, or with one at the end. Of the others,
+    those with its server or with a `*` in the host are tried one by one: 0.2 µs each.
+    """
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.texts = tuple(dict.fromkeys(texts))
+
+    def match(self, url: str) -> bool:
+        """Tell whether one of the patterns means this canonical URL.
+
+        A pattern in place of the URL is matched only if all its URLs are.
+        """
+        exact, prefixes, others = self._compiled
+        if url in exact:
+            return True
+        place = bisect_right(
+            prefixes, url
+        )  # what lies between a prefix and its URL begins with the prefix, too
+        if place and url.startswith(prefixes[place - 1]):
+            return True
+        return bool(others) and any(others[one](url) for one in {"", urls.server(url)} & others.keys())
+
+    @cached_property
+    def _compiled(self) -> tuple[set[str], list[str], dict[str, Callable[[str], object]]]:
+        exact: set[str] = set()
+        prefixes: list[str] = []
+        others = defaultdict[str, list[str]](list)
+        for text in self.texts:
+            if "*" not in text:
+                exact.add(text)
+            elif text == ALL or "*" not in text[:-1]:
+                prefixes.append(text[:-1])
+            elif text.startswith("*"):
+                others[""].append(_glob(text, ".*"))
+            else:
+                server = urls.server(text)
+                others["" if "*" in server else server].append(_regex(text))
+        shortest: list[str] = []  # no prefix of another one is needed beside it
+        for prefix in sorted(prefixes):
+            if not (shortest and prefix.startswith(shortest[-1])):
+                shortest.append(prefix)
+        compiled = {server: re.compile("|".join(some), re.DOTALL) for server, some in others.items()}
+        return exact, shortest, {server: regex.fullmatch for server, regex in compiled.items()}
+
+
+def _regex(pattern: str) -> str:
+    server = urls.server(pattern)
+    return _glob(server, "[^/]*") + _glob(pattern[len(server) :], ".*")
+
+
+def _glob(pattern: str, star: str) -> str:
+    """Each part but the last is taken where it comes first, for good: no URL takes long."""
+    first, *rest = map(re.escape, pattern.split("*"))
+    return first + "".join(f"(?>{star}?{part})" for part in rest[:-1]) + (star + rest[-1] if rest else "")
 
 
 @dataclass(frozen=True)
@@ -41,7 +143,7 @@ class Scope:
 
     def refusal(self, url: str) -> str:
         """Return why a link to a canonical URL is not followed: "domain", "removed", "scope", or ""."""
-        return self.bars(url) if is_in_domains(server(url), self.domains) else "domain"
+        return self.bars(url) if is_in_domains(urls.server(url), self.domains) else "domain"
 
     def bars(self, url: str) -> str:
         """Return why a canonical URL that waits, or is known, is not fetched: "removed", "scope", or ""."""
@@ -51,7 +153,7 @@ class Scope:
         """Tell whether a canonical URL is in no domain, excluded or not included, removed or not."""
         include, exclude, _ = self._compiled
         is_left_out = exclude.match(url) or bool(self.include and not include.match(url))
-        return is_left_out or not is_in_domains(server(url), self.domains)
+        return is_left_out or not is_in_domains(urls.server(url), self.domains)
 
     def has_removed(self, url: str) -> bool:
         return self._compiled[2].match(url)
@@ -140,9 +242,6 @@ class Watched:
         return self._known[1]
 
 
-FILE = "frontier.json"
-
-
 class Begun(NamedTuple):
     """How the newest crawl of a data folder was begun; kept there until its frontier is cleared."""
 
@@ -151,7 +250,7 @@ class Begun(NamedTuple):
 
     def keep(self, folder: Path) -> None:
         if read_begun(folder) != self:
-            with suppress(FileNotFoundError), replaced(folder / FILE) as file:  # another crawl was faster
+            with suppress(FileNotFoundError), replaced(folder / BEGUN) as file:  # another crawl was faster
                 file.write(json.dumps(self._asdict()).encode())
 
 
@@ -162,9 +261,9 @@ def read_begun(folder: Path) -> Begun | None:
         BadInput: the file is damaged.
     """
     try:
-        found = json.loads((folder / FILE).read_text("utf-8"))
+        found = json.loads((folder / BEGUN).read_text("utf-8"))
         return Begun(str(found["mode"]), str(found.get("folder", "")))
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, LookupError, AttributeError):
-        raise BadInput(f"{folder / FILE} is damaged: delete it") from None
+        raise BadInput(f"{folder / BEGUN} is damaged: delete it") from None

@@ -1,4 +1,4 @@
-"""Deletes what was removed from the disk: WARC records, texts, links, digests, and what SQLite leaves behind.
+"""Are the records there that the catalog knows? And deletes what was removed: records, texts, links, digests.
 
 A WARC file is written anew beside the old one, under another name; then one transaction of the catalog puts
 all places right; then the old file goes. Killed at any moment, the next run finds by the catalog which of the
@@ -9,19 +9,51 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import closing, suppress
+from hashlib import sha1
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from webcrawler import urls
 from webcrawler.archive.catalog import Catalog, compact
-from webcrawler.archive.pages import Raw, raw_records, record_at, rewrite, successor
+from webcrawler.archive.pages import Raw, raw_records, record_at, records_from, rewrite, successor
 from webcrawler.durable import sync_folder
-from webcrawler.errors import BadUrl
+from webcrawler.errors import BadInput, BadUrl
 from webcrawler.records import Place
 from webcrawler.scope import Patterns
 
 Progress = Callable[[str, int, int | None], None]
+MENDED = (
+    "put the files back from a backup; without one, `webcrawler rebuild`, then `webcrawler frontier rebuild` "
+    "let a crawl fetch them again"
+)
+
+
+def refuse_lost_records(folder: Path, catalog: Catalog, is_deep: bool = False) -> None:
+    """Look whether the newest record of each file that the catalog knows is there, or all of them.
+
+    Raises:
+        BadInput: one is not there, is torn, or has another digest than was stored.
+    """
+    lost = list[Place]()
+    for name, places in groupby(catalog.known_places(newest=not is_deep), lambda known: known[0].file):
+        left = dict(places)
+        with suppress(OSError), (folder / name).open("rb") as file:
+            for record in records_from(file, name, next(iter(left)).offset):
+                digests = {record.digest, left.get(record.place)} - {b"", None}
+                if is_deep and record.kind == "response":  # what gzip finds whole was written so
+                    digests.add(sha1(record.response.body).digest())
+                if len(digests) < 2:
+                    left.pop(record.place, None)
+                if not left:
+                    break
+        lost += left
+    if lost:
+        where = f"the first in {folder / lost[0].file} at {lost[0].offset:,}"
+        raise BadInput(
+            f"{len(lost):,} records that the catalog knows are not there as stored, {where}: {MENDED}"
+        )
 
 
 class Purged(NamedTuple):
