@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import count, groupby
@@ -50,7 +50,7 @@ class Batch:
         catalog: opens the catalog, called in the thread.
         settled: called in the thread with the leases of a batch that is durable and decided, and what came of
             each, as the frontier counts it; "retry/REASON" when it is to be tried again, "stale" when
-            somebody else holds it by now. Of checks of documents "checked/" and what `_told` says.
+            somebody else holds it by now. Of checks of documents "checked/" and what `_check` says.
         reports: of downloads that are over; told before what came of them.
         broken: called in the thread with the error by which it ends: of ours, or of Redis.
         revive: called when something does not answer, before the next try.
@@ -173,54 +173,52 @@ class Batch:
     def _write_all(self, catalog: Catalog, entries: list[Entry]) -> None:
         """Repeat each step until it succeeds; none does twice what it has done."""
         sys.audit("webcrawler.batch.gathered")
+        verdict = self._store(catalog, entries)
+        explored = _explored(catalog, entries) if self._only_new else frozenset()
+        found = [(entry, *_followed(entry, explored, verdict)) for entry in entries]
+        self._learn(
+            Seen(entry.fetch.lease.id, entry.fetch.lease.url, entry.text, links)
+            for entry, links, _ in found
+            if entry.fetch.state == "done" and not entry.fetch.lease.was
+        )
+        outcomes = self._decide([self._decision(*one, verdict) for one in found])
+        sys.audit("webcrawler.batch.settled")
+        checks = {e.fetch.lease: _check(e, verdict) for e in entries if e.fetch.lease.was in DOCUMENTS}
+        settled = [
+            (lease, outcome if outcome.startswith(("retry/", "stale")) else checks.get(lease, outcome))
+            for lease, outcome in outcomes
+        ]
+        if decisions.are_logged():
+            _log(entries, explored, settled)
+        self._settled(settled)
+
+    def _store(self, catalog: Catalog, entries: list[Entry]) -> Verdict:
+        """Make a batch durable: its WARC records, then the catalog."""
         entries = self._until_done(lambda: _with_originals(entries, catalog))
-        places = self._until_done(lambda: self._keep(entries))
+        places = self._until_done(lambda: self._append(entries))
         sys.audit("webcrawler.batch.stored")
         verdict = self._until_done(lambda: catalog.write(list(zip(entries, places, strict=True))))
         sys.audit("webcrawler.batch.catalogued")
         if self._folder:
             last = entries[-1].fetch.lease
             self._until_done(lambda: marks.mark(self._frontier, self._folder, last.id, last.token))
-        explored: Container[int] = ()
-        if self._only_new:
-            links = (link for entry in entries for link in _links(entry))
-            may_follow = {link.id for link in links if not link.refused and link.rel != "nofollow"}
-            explored = catalog.fetches.explored(may_follow)
-        found = [(entry, *_followed(entry, explored, verdict)) for entry in entries]
-        ordering, tries = self._frontier.ordering, count()
-        if ordering.learns:
-            new = [one for one in found if _is_done(one[0]) and not one[0].fetch.lease.was]
-            leases = [(entry.fetch.lease, entry.text, links) for entry, links, _ in new]
-            ordering.learn([Seen(lease.id, lease.url, text, links) for lease, text, links in leases])
-        decided = [self._decision(*one, verdict) for one in found]
-        outcomes = self._until_done(lambda: self._decide(decided, next(tries) > 0))
-        if ordering.learns:  # what is tried again or is another worker's by now is not decided yet
-            ordering.learn([Seen(one.id, one.url) for one, outcome in outcomes if outcome.startswith(LOST)])
-            self._until_done(self._frontier.replan)
-        pages = (
-            (one.lease.server, one.repeats) for one in decided if isinstance(one, Done) and one.is_document
-        )
-        if suspects := self._familiar.suspects(pages):
-            self._until_done(lambda: self._suspect(suspects))
-        sys.audit("webcrawler.batch.settled")
-        told = {one.fetch.lease: _told(one, verdict) for one in entries if one.fetch.lease.was in DOCUMENTS}
-        is_open = ("retry/", "stale")
-        settled = [(one, how if how.startswith(is_open) else told.get(one, how)) for one, how in outcomes]
-        if decisions.are_logged():
-            _log(entries, explored, settled)
-        self._settled(settled)
+        return verdict
 
-    def _keep(self, entries: list[Entry]) -> list[Place | None]:
+    def _append(self, entries: list[Entry]) -> list[Place | None]:
         places = [self._pages.append(entry) if entry.archive else None for entry in entries]
         self._pages.sync()
         return places
+
+    def _learn(self, seen: Iterable[Seen]) -> None:
+        if self._frontier.ordering.learns:
+            self._frontier.ordering.learn(list(seen))
 
     def _decision(
         self, entry: Entry, followed: list[Link], refused: Counter[str], verdict: Verdict
     ) -> Done | Failed:
         fetch, lease, reason = entry.fetch, entry.fetch.lease, entry.fetch.reason
         stays = lease.was if lease.id in verdict.held or reason in ("not-modified", "scope") else ""
-        if not _is_done(entry):
+        if fetch.state != "done":
             outcome = fetch.state if fetch.state == "quarantined" else f"failed/{reason}"
             return Failed(lease, stays or outcome, fetch.retry, fetch.excused)
         if lease.id in verdict.soft:
@@ -236,23 +234,25 @@ class Batch:
         note = self._frontier.ordering.page_note(entry.text, lease)
         return Done(lease, reason, f"done/{reason}" in DOCUMENTS, followed, refused, repeats, note)
 
-    def _report_downloads(self) -> None:
-        """Report finished downloads before their leases are decided, else servers would be due at once."""
-        reports = self._reports.take()
-        try:
-            if reports:
-                self._frontier.fetched(reports)
-        except BaseException:
-            self._reports.put_back(reports)
-            raise
+    def _decide(self, decided: list[Done | Failed]) -> list[tuple[Lease, str]]:
+        """Tell the frontier what came of each lease, and teach its ordering; returns what it counts."""
+        reports, tries = self._reports.take(), count()  # told first, else servers would be due at once
+        self._until_done(lambda: self._frontier.fetched(reports) if reports else None)
+        outcomes = self._until_done(lambda: self._complete(decided, next(tries) > 0))
+        if self._frontier.ordering.learns:  # what is tried again or is another worker's is not decided yet
+            self._learn(Seen(lease.id, lease.url) for lease, how in outcomes if how.startswith(LOST))
+            self._until_done(self._frontier.replan)
+        pages = ((d.lease.server, d.repeats) for d in decided if isinstance(d, Done) and d.is_document)
+        if suspects := self._familiar.suspects(pages):
+            self._until_done(lambda: self._suspect(suspects))
+        return outcomes
 
-    def _decide(self, decided: list[Done | Failed], is_again: bool) -> list[tuple[Lease, str]]:
-        """Tell the frontier what came of each lease.
+    def _complete(self, decided: list[Done | Failed], is_again: bool) -> list[tuple[Lease, str]]:
+        """Complete leases or let them fail, in this order.
 
         Args:
             is_again: an earlier call may have decided them already, and its answer was lost.
         """
-        self._report_downloads()
         outcomes: list[tuple[Lease, str]] = []
         for kind, group in groupby(decided, type):
             some: list[Any] = list(group)
@@ -294,13 +294,15 @@ def unread(fetch: Fetch, error: str) -> Fetch:
     return replace(fetch, state="failed", reason="not-indexable", target=None, error=error)
 
 
-def _is_done(entry: Entry) -> bool:
-    return entry.fetch.state == "done"
-
-
 def _links(entry: Entry) -> Sequence[Link]:
     target = entry.fetch.target
     return (*entry.links, target) if target else entry.links
+
+
+def _explored(catalog: Catalog, entries: list[Entry]) -> Container[int]:
+    """Those of the links that lead to what the catalog has, or knows to be nowhere."""
+    links = (link for entry in entries for link in _links(entry))
+    return catalog.fetches.explored({x.id for x in links if not x.refused and x.rel != "nofollow"})
 
 
 def _with_originals(entries: list[Entry], catalog: Catalog) -> list[Entry]:
@@ -314,7 +316,7 @@ def _with_originals(entries: list[Entry], catalog: Catalog) -> list[Entry]:
     return [replace(one, original=kept[one.fetch.lease.id][1]) if is_kept(one) else one for one in entries]
 
 
-def _told(entry: Entry, verdict: Verdict) -> str:
+def _check(entry: Entry, verdict: Verdict) -> str:
     """What a check told: not-modified, unchanged, changed, missing or failed (it stays), gone, refused."""
     fetch, id = entry.fetch, entry.fetch.lease.id
     if fetch.reason in ("scope", "removed"):
@@ -350,11 +352,9 @@ def _followed(entry: Entry, explored: Container[int], verdict: Verdict) -> tuple
 
 
 def _refusal(link: Link, lease: Lease, explored: Container[int]) -> str:
-    """Why a link is not followed; "" where it is."""
-    why = link.refused or ("nofollow" if link.rel == "nofollow" else "")
-    # The target of a redirect stands for the page asked for.
+    """Why a link is not followed; "" where it is. The target of a redirect stands for the page asked for."""
     is_explored = link.id in explored and link.id != lease.id and link.rel != "redirect"
-    return why or ("explored" if is_explored else "")
+    return link.refused or ("nofollow" if link.rel == "nofollow" else "explored" if is_explored else "")
 
 
 def _log(entries: Sequence[Entry], explored: Container[int], settled: Sequence[tuple[Lease, str]]) -> None:
