@@ -317,8 +317,7 @@ def test_batch_that_finds_the_disk_full_leaves_nothing_and_may_be_written_again(
     assert edges(catalog) == {(A, B, "", ""), (C, B, "", "")}
 
 
-@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="who holds a lock is asked of /proc")
-def test_a_writer_that_waits_says_for_which_process(
+def test_a_writer_that_waits_says_so(
     catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
@@ -335,7 +334,7 @@ def test_a_writer_that_waits_says_for_which_process(
     write(catalog, page(A, 1))
 
     assert catalog.find(A) is not None
-    assert len(said) == 1 and f": process {os.getpid()} (" in said[0]
+    assert said == ["waiting for the catalog: another process is writing it"]
     other.close()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
 import json
 import re
@@ -190,19 +189,6 @@ def test_a_catalog_that_another_process_does_not_let_go(
         other.execute("BEGIN EXCLUSIVE")
 
         assert_told_off(run("crawl", folder=tmp_path), "cannot be written: database is locked")
-
-
-def test_a_file_system_that_shares_no_memory(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_device(*arguments: object) -> None:
-        raise OSError(errno.ENODEV, "No such device")
-
-    (tmp_path / "catalog.sqlite").write_text("no catalog, as where it cannot be mapped")
-    monkeypatch.setattr(_database, "mmap", no_device)
-
-    line = r"no file there can be locked and shared \(No such device\): set CRAWL_DIR to a local disk"
-    assert_told_off(run("crawl", folder=tmp_path), line)
 
 
 @pytest.mark.slow

@@ -208,23 +208,6 @@ class Views(NamedTuple):
             time.sleep(pace.COMPANION_POLL_SECONDS)
         return lock
 
-    @contextmanager
-    def instead(self, settings: bytes = b"") -> Iterator[bool]:
-        """Hold the lock where nobody is at work, and once no crawl is alive in the place of who is.
-
-        That one works below all others, and somebody waits. Gives whether the lock is held.
-
-        Args:
-            settings: with which another one goes on afterwards; without, nobody's place is taken.
-        """
-        in_place = bool(settings) and self.is_at_work() and not is_crawling(self.crawl_dir)
-        try:
-            with (self.take_over() if in_place else self.lock()) or nullcontext() as lock:
-                yield lock is not None
-        finally:
-            if in_place:
-                self.ensure_started(settings)
-
 
 def lower_priority(niceness: int) -> None:
     """Let others use the processors first: for this process, and for its session where it leads one.

@@ -169,7 +169,7 @@ class FrontierCommand(Command):
                         removed += catalog.block(server)
                     else:
                         catalog.unblock(server)
-            wait_until_caught_up(self.crawl_dir, settings=self.views_settings())
+            wait_until_caught_up(self.crawl_dir)
         return {
             "blocked" if blocked else "unblocked": servers,
             "urls_decided": decided,

@@ -154,6 +154,6 @@ class Remove(Command):
         if (self.crawl_dir / "catalog.sqlite").exists():
             Catalog(self.crawl_dir / "catalog.sqlite").close()
             if not is_crawling(self.crawl_dir):
-                wait_until_caught_up(self.crawl_dir, settings=self.views_settings())
+                wait_until_caught_up(self.crawl_dir)
             if (self.crawl_dir / "vocabulary").exists():  # suggestions are titles
                 Views(self.crawl_dir).ensure_started(self.views_settings())

@@ -31,13 +31,10 @@ class Report(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         path, program = self.catalog_file, NAME if sys.argv[0] == NAME else f".venv/bin/{NAME}"
-        settings = self.views_settings()
         with progress_bars() as progress:
-            wait_until_caught_up(
-                self.crawl_dir, lambda done, last: progress("indexing", done, last), settings
-            )
+            wait_until_caught_up(self.crawl_dir, lambda done, last: progress("indexing", done, last))
             progress("gathering words for suggestions", 0, None)
-            wait_until_made(self.crawl_dir, settings)
+            wait_until_made(self.crawl_dir)
         with closing(Catalog(path, readonly=True)) as catalog:
             stats, query = catalog.stats(), _sample_query(self.crawl_dir, catalog)
         print(

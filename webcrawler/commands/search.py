@@ -60,7 +60,7 @@ class Search(Command):
             exact=opts.exact,
         )
         results = search()
-        if not results.indexed and _made_first_index(self.crawl_dir, self.views_settings()):
+        if not results.indexed and _made_first_index(self.crawl_dir):
             results = search()
         if not results.asks:
             raise BadInput(results.note or "the query has no word to look for")
@@ -74,12 +74,12 @@ class Search(Command):
         print(json.dumps(as_dict(results), indent=2) if opts.json else as_text(results))
 
 
-def _made_first_index(crawl_dir: Path, settings: bytes) -> bool:
+def _made_first_index(crawl_dir: Path) -> bool:
     """Wait for what a crawl that is over has left to its follower: until then nothing can be found."""
     with suppress(OSError, WebcrawlerError):  # as in a folder that is only readable: nothing is found then
         if follower.lag(crawl_dir) and not is_crawling(crawl_dir):
             with progress_bars() as progress:
-                follower.wait_until_caught_up(crawl_dir, partial(progress, "indexing"), settings)
+                follower.wait_until_caught_up(crawl_dir, partial(progress, "indexing"))
             return True
     return False
 

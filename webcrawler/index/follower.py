@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 from webcrawler import pace
@@ -75,13 +75,10 @@ class Following:
         self._follower.close()
 
 
-def wait_until_caught_up(crawl_dir: Path, progress: Progress = _silent, settings: bytes = b"") -> None:
+def wait_until_caught_up(crawl_dir: Path, progress: Progress = _silent) -> None:
     """Wait until the index has what the catalog had at the call; follow in this process where nobody does.
 
     Where nobody follows, the index is opened and checked even if it says that it has everything.
-
-    Args:
-        settings: as for `Views.instead`.
     """
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         last, identity = catalog.last_seq(), catalog.identity
@@ -93,7 +90,7 @@ def wait_until_caught_up(crawl_dir: Path, progress: Progress = _silent, settings
             progress(applied[0], last)
             if checked and caught_up:
                 return
-            with Views(crawl_dir).instead(settings) as held:
+            with Views(crawl_dir).lock() or nullcontext() as held:
                 if held:
                     (_rebuild if is_outdated(crawl_dir / "index") else _build)(crawl_dir, progress)
                 elif not caught_up:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import os
-import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,9 +12,7 @@ from contextlib import closing, contextmanager
 from functools import cache
 from importlib.resources import files
 from itertools import chain
-from mmap import mmap
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webcrawler import pace
@@ -38,7 +34,6 @@ LINKED = "source NOT IN (SELECT number FROM finds)"
 VERSION = 14  # of schema.sql
 REBUILD = "`webcrawler rebuild` makes a new one from the WARC files"
 BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
-WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
 LOG_PAGES = 4000  # 16 MB: what several batches change goes from the log to the file once
@@ -90,19 +85,7 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
         )
     except (sqlite3.DatabaseError, OSError) as error:
         wanted = "read" if readonly else "written"
-        raise BadInput(f"The catalog {path} cannot be {wanted}: {error}{_lack(path.parent)}.") from error
-
-
-def _lack(folder: Path) -> str:
-    """Why the files of a folder do not do for SQLite; "" where they do."""
-    try:
-        with TemporaryFile(dir=folder) as file:
-            file.truncate(1)
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            mmap(file.fileno(), 1).close()
-    except OSError as error:
-        return f"; no file there can be locked and shared ({error.strerror}): set CRAWL_DIR to a local disk"
-    return ""
+        raise BadInput(f"The catalog {path} cannot be {wanted}: {error}.") from error
 
 
 def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
@@ -146,7 +129,7 @@ def _version(db: sqlite3.Connection) -> int:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, one writer at a time. While it waits for another process, it logs which one.
+    """All or nothing, one writer at a time. While it waits for another process, it says so.
 
     Raises:
         Unavailable: another process holds the lock for a minute, or the disk is full or broken.
@@ -157,7 +140,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
             seconds=BUSY_SECONDS,
             pause=0.0,
             is_passing=_is_busy,
-            on_failure=lambda _: logger.warning("waiting for the catalog: %s is writing it", _holder(db)),
+            on_failure=lambda _: logger.warning("waiting for the catalog: another process is writing it"),
         )
         yield
         db.execute("COMMIT")
@@ -247,24 +230,6 @@ def _end_log(path: Path) -> None:
 
 def _is_busy(error: Exception) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-
-
-def _holder(db: sqlite3.Connection) -> str:
-    """The process that is writing the catalog, as far as the system can tell."""
-    path = db.execute("PRAGMA database_list").fetchone()[2]
-    try:
-        # Not by F_GETLK: a process that closes a file gives up its locks on it, also those of SQLite.
-        inode = str(Path(f"{path}-shm").stat().st_ino)
-        for line in Path("/proc/locks").read_text().splitlines():
-            # 1: POSIX  ADVISORY  WRITE 4711 08:01:523 120 120
-            *_, kind, process, file, first, last = line.split()
-            if kind == "WRITE" and file.endswith(f":{inode}") and first == last == str(WRITE_LOCK_BYTE):
-                status = Path(f"/proc/{process}/status").read_text()
-                state = re.search(r"^State:.*\((.+)\)", status, re.MULTILINE)  # State:  T (stopped)
-                return f"process {process} ({state[1]})" if state else f"process {process}"
-    except (OSError, ValueError):  # no Linux, or not to be seen from here
-        pass
-    return "another process"
 
 
 def insert_many(db: sqlite3.Connection, insert: str, rows: Sequence[tuple[Any, ...]]) -> None:

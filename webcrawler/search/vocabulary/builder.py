@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +56,7 @@ def build(catalog: Catalog, until: int) -> Lists:
     return Lists(known, thesaurus(collected), suggested(collected, english, catalog))
 
 
-def wait_until_made(crawl_dir: Path, settings: bytes = b"") -> None:
+def wait_until_made(crawl_dir: Path) -> None:
     """Wait until there is a vocabulary of what the catalog had at the call; make it where nobody does.
 
     Raises:
@@ -66,7 +66,7 @@ def wait_until_made(crawl_dir: Path, settings: bytes = b"") -> None:
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         last = catalog.last_seq()
         while stored_seq(folder, catalog.identity) < last:
-            with Views(crawl_dir).instead(settings) as held:
+            with Views(crawl_dir).lock() or nullcontext() as held:
                 if held:
                     make(catalog, folder)
                 else:
