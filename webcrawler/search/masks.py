@@ -25,7 +25,6 @@ from webcrawler.text.query import (
     Link,
     Node,
     Not,
-    Nothing,
     Phrase,
     Prefix,
     QueryTerm,
@@ -145,8 +144,6 @@ class _Matcher:
                 return self._term("language", code, wanted)
             case Is(state):
                 return self._indexed if state == "crawled" else self._reading.linked & ~self._indexed
-            case Nothing():
-                return self._pages([])
 
     def _all(self, nodes: tuple[Node, ...], wanted: bool) -> Mask:
         """Exclusions first; nothing more is read once no page is left."""

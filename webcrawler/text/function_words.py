@@ -21,17 +21,12 @@ def telling(word: str, language: str = "en") -> float:
     return _telling(language).get(lower_case(word), 1.0)
 
 
-def is_function_word(word: str, language: str = "en") -> bool:
-    """Tell whether a word is one of the most frequent of a language; no, where wordfreq does not know it."""
-    return not telling(word, language)
-
-
 def telling_terms(spelled: Sequence[str], language: str) -> list[str]:
     """Return the term of each word as the index has it; "" for those that do not say what a text is about."""
     if language in ("", "en"):
         return [term for term, _ in tokens_of(spelled)]
     return [
-        "" if is_function_word(word, language) else term
+        term if telling(word, language) else ""
         for (term, _), word in zip(analysed(spelled, language), spelled, strict=True)
     ]
 

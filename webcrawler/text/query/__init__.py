@@ -18,6 +18,7 @@ quotes, parentheses and fields that make no sense are read as plain words.
 
 from webcrawler.text.query.grammar import Query, QueryTerm, expanded, parse
 from webcrawler.text.query.nodes import (
+    NOTHING,
     AllOf,
     AnyOf,
     Changed,
@@ -26,7 +27,6 @@ from webcrawler.text.query.nodes import (
     Link,
     Node,
     Not,
-    Nothing,
     Phrase,
     Prefix,
     Site,
@@ -40,6 +40,7 @@ from webcrawler.text.query.words import MAX_WORDS
 __all__ = [
     "MAX_CHARACTERS",
     "MAX_WORDS",
+    "NOTHING",
     "AllOf",
     "AnyOf",
     "Changed",
@@ -49,7 +50,6 @@ __all__ = [
     "Link",
     "Node",
     "Not",
-    "Nothing",
     "Phrase",
     "Prefix",
     "Query",

@@ -14,12 +14,12 @@ from typing import NamedTuple
 from webcrawler.text.lexicon import ENGLISH, Lexicon
 from webcrawler.text.query import words
 from webcrawler.text.query.nodes import (
+    NOTHING,
     Changed,
     Is,
     Lang,
     Link,
     Node,
-    Nothing,
     Phrase,
     Prefix,
     Site,
@@ -73,7 +73,7 @@ def parse(text: str, capitals_are_words: bool = False, lexicon: Lexicon = ENGLIS
         root = parser.root()
     notes = [f"only the first {MAX_CHARACTERS:,} characters were read"] if len(text) > MAX_CHARACTERS else []
     notes += [*parser.notes, *parser.budget.notes]
-    if root == Nothing():
+    if root == NOTHING:
         if not cut.strip():
             notes.append("the query is empty: type a word to look for")
         elif parser.excludes:
@@ -99,7 +99,7 @@ def expanded(query: Query, added: Sequence[QueryTerm]) -> Query:
     """Return the query with words added: they count for the relevance, and match where plain words may."""
     known = {one.term for one in query.terms}
     new = {one.term: one._replace(added=True) for one in added if one.term not in known}
-    if query.root == Nothing() or not new:
+    if query.root == NOTHING or not new:
         return query
     terms = (*query.terms, *new.values())
     more = [Word(one.term, "", one.spelled) for one in terms if one.added]
@@ -135,10 +135,10 @@ class _Parser:
         self.excludes = False
 
     def root(self, added: Sequence[Node] = ()) -> Node:
-        """Return the tree; Nothing where no word is wanted. Added words are optional, as plain words are."""
+        """Return the tree; NOTHING where no word is wanted. Added words are optional, as plain words are."""
         root = self._group("", added)
-        self.excludes = root != Nothing()
-        return root if any(wanted for _, wanted in leaves(root)) else Nothing()
+        self.excludes = root != NOTHING
+        return root if any(wanted for _, wanted in leaves(root)) else NOTHING
 
     def _group(self, field: str, added: Sequence[Node] = ()) -> Node:
         demanded, optional = list[Node](), list[Node]()
@@ -197,7 +197,7 @@ class _Parser:
         if token.kind == "(":
             node = self._group(field)
             self._next += 1
-            return () if node == Nothing() else (node,)
+            return () if node == NOTHING else (node,)
         if field in RESTRICTIONS:
             return RESTRICTIONS[field](token.text, self.budget) or words.each(self._read(token.text), "")
         if token.kind == "phrase":

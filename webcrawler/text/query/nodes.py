@@ -2,10 +2,8 @@
 
     Word · Phrase · Prefix · Site · Link · Changed · Lang · Is     a page satisfies it, or not
     AllOf · AnyOf · Not                                            made of other nodes
-    Nothing                                                        no page satisfies it
 
-`str` of a node is text of the query language; `parse` makes the same node of it. Inner nodes are built with
-`all_of`, `any_of` and `negated`, which keep a tree in its simplest form.
+Inner nodes are built with `all_of`, `any_of` and `negated`, which keep a tree in its simplest form.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
 
-from webcrawler.text.function_words import is_function_word
 from webcrawler.urls import host_and_port
 
 DAY_SECONDS = 86_400.0
@@ -29,11 +26,6 @@ class Word:
     field: str = ""  # "title"; "" is anywhere in the page, its URL and the anchors of its in-links
     spelled: str = dataclasses.field(default="", compare=False)  # as typed
 
-    def __str__(self) -> str:
-        """Quote a function word, which would be skipped, OR, which would be an operator, and an option."""
-        word = self.spelled or self.term
-        return _in(self.field) + (f'"{word}"' if is_function_word(word) or word.startswith("-") else word)
-
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
@@ -44,18 +36,11 @@ class Phrase:
     within: int = 0  # the most words from the first to the last; 0 for a phrase
     spelled: tuple[str, ...] = dataclasses.field(default=(), compare=False)
 
-    def __str__(self) -> str:
-        words = " ".join(self.spelled or self.terms)
-        return f'{_in(self.field)}"{words}"' + (f"~{self.within}" if self.within else "")
-
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
     letters: str  # lower case
     field: str = ""
-
-    def __str__(self) -> str:
-        return f"{_in(self.field)}{self.letters}*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +55,12 @@ class Site:
         host = f"[{host}]" if ":" in host else host
         return self.host == f"{host}:{port}" or f".{host}".endswith(f".{self.host}")
 
-    def __str__(self) -> str:
-        return f"site:{self.host}"
-
 
 @dataclass(frozen=True, slots=True)
 class Link:
     """Pages that link to a URL."""
 
     url: str  # canonical
-
-    def __str__(self) -> str:
-        return f'link:"{self.url}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +86,12 @@ class Changed:
                 return 0.0, ends
         return begins, ends
 
-    def __str__(self) -> str:
-        return f"changed:{self.spelled}"
-
 
 @dataclass(frozen=True, slots=True)
 class Lang:
     """Pages in a language."""
 
     code: str  # "de", as ISO 639 has it
-
-    def __str__(self) -> str:
-        return f"lang:{self.code}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,55 +100,38 @@ class Is:
 
     state: str  # "crawled" or "uncrawled"
 
-    def __str__(self) -> str:
-        return f"is:{self.state}"
-
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
     nodes: tuple[Node, ...]
-
-    def __str__(self) -> str:
-        return " ".join(map(_demand, self.nodes))
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
     nodes: tuple[Node, ...]
 
-    def __str__(self) -> str:
-        return " OR ".join(map(_choice, self.nodes))
-
 
 @dataclass(frozen=True, slots=True)
 class Not:
     node: Node
 
-    def __str__(self) -> str:
-        return f"-{_atom(self.node)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Nothing:
-    def __str__(self) -> str:
-        return ""
-
 
 Leaf = Word | Phrase | Prefix | Site | Link | Changed | Lang | Is
-Node = Leaf | AllOf | AnyOf | Not | Nothing
+Node = Leaf | AllOf | AnyOf | Not
+NOTHING = AnyOf(())  # no page satisfies it
 
 
 def all_of(nodes: Iterable[Node]) -> Node:
     """Return a node that demands all of these, exclusions last."""
     flat = [one for node in nodes for one in (node.nodes if isinstance(node, AllOf) else (node,))]
     parts = tuple(dict.fromkeys(sorted(flat, key=lambda node: isinstance(node, Not))))
-    return parts[0] if len(parts) == 1 else AllOf(parts) if parts else Nothing()
+    return parts[0] if len(parts) == 1 else AllOf(parts) if parts else NOTHING
 
 
 def any_of(nodes: Iterable[Node]) -> Node:
     flat = [one for node in nodes for one in (node.nodes if isinstance(node, AnyOf) else (node,))]
     parts = tuple(dict.fromkeys(flat))
-    return parts[0] if len(parts) == 1 else AnyOf(parts) if parts else Nothing()
+    return parts[0] if len(parts) == 1 else AnyOf(parts) if parts else NOTHING
 
 
 def negated(node: Node) -> Node:
@@ -189,40 +145,10 @@ def leaves(node: Node, wanted: bool = True) -> Iterable[tuple[Leaf, bool]]:
     elif isinstance(node, AllOf | AnyOf):
         for part in node.nodes:
             yield from leaves(part, wanted)
-    elif not isinstance(node, Nothing):
+    else:
         yield node, wanted
-
-
-# As text. A clause that is demanded carries its sign; AND joins what would need parentheses otherwise.
 
 
 def _day(text: str) -> float:
     """When a day begins."""
     return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
-
-
-def _in(field: str) -> str:
-    return f"{field}:" if field else ""
-
-
-def _atom(node: Node) -> str:
-    return f"({node})" if isinstance(node, AllOf | AnyOf | Not) else str(node)
-
-
-def _choice(node: Node) -> str:
-    """Write a node as one of the choices that OR joins."""
-    if isinstance(node, AllOf):
-        inner = [part.node if isinstance(part, Not) else part for part in node.nodes]
-        flat = not any(isinstance(part, AllOf | AnyOf) for part in inner)
-        return " AND ".join(map(str, node.nodes)) if flat else f"({node})"
-    return str(node) if isinstance(node, Not) else _atom(node)
-
-
-def _demand(node: Node) -> str:
-    """Write a node as a clause that is demanded."""
-    if isinstance(node, Not):
-        return str(node)
-    first, *others = node.nodes if isinstance(node, AnyOf) else (node,)
-    start = _choice(first)
-    sign = "+" if not start.startswith("-") else ""
-    return " OR ".join([f"{sign}{start}" if sign else f"+({start})", *map(_choice, others)])
