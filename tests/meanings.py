@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from webcrawler.text.function_words import telling
-from webcrawler.text.query import AllOf, AnyOf, Changed, Is, Lang, Link, Node, Not, Phrase, Prefix, Site, Word
+from webcrawler.text.query.nodes import (
+    AllOf,
+    AnyOf,
+    Changed,
+    Is,
+    Lang,
+    Link,
+    Node,
+    Not,
+    Phrase,
+    Prefix,
+    Site,
+    Word,
+)
 
 
 def meaning(node: Node) -> str:

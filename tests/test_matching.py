@@ -14,8 +14,9 @@ from small_web import Page, Web, make_web
 
 from webcrawler.search.masks import MAX_EXPANSIONS, Matched, match
 from webcrawler.text import analysis
-from webcrawler.text.query import AllOf, AnyOf, Node, Not, Phrase, Prefix, QueryTerm, Site, Word, parse
-from webcrawler.text.query import Link as Linking
+from webcrawler.text.query import QueryTerm, parse
+from webcrawler.text.query.nodes import AllOf, AnyOf, Node, Not, Phrase, Prefix, Site, Word
+from webcrawler.text.query.nodes import Link as Linking
 
 
 def search(web: Web, text: str, late: Callable[[], bool] = lambda: False, enough: int = 10_000) -> Matched:

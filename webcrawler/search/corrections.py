@@ -14,7 +14,7 @@ from typing import NamedTuple
 from webcrawler.search.results import Related
 from webcrawler.search.vocabulary import Correction, Vocabulary
 from webcrawler.text import Lexicon, parts
-from webcrawler.text.query import AllOf, AnyOf, Changed, Is, Lang, Node, Not, Query, QueryTerm, Site, Word
+from webcrawler.text.query import Query, QueryTerm, nodes
 
 MAX_CORRECTED = 3  # words of a query; of more, it is not known what language they are
 RARER = 100  # how many times as many pages a correction has to find as a word that some page has
@@ -91,15 +91,15 @@ def added_terms(texts: Sequence[str], lexicon: Lexicon) -> list[QueryTerm]:
     return [QueryTerm(term, word, WEIGHT, added=True) for term, word in found if lexicon.telling(word)]
 
 
-def may_widen(node: Node) -> bool:
+def may_widen(node: nodes.Node) -> bool:
     """Tell whether words may be added to this query: not to one that says exactly what it wants."""
     match node:
-        case AllOf(nodes) | AnyOf(nodes):
-            return all(map(may_widen, nodes))
-        case Word(_, field):
+        case nodes.AllOf(parts) | nodes.AnyOf(parts):
+            return all(map(may_widen, parts))
+        case nodes.Word(_, field):
             return not field
         case _:
-            return isinstance(node, Site | Changed | Lang | Is | Not)
+            return isinstance(node, nodes.Site | nodes.Changed | nodes.Lang | nodes.Is | nodes.Not)
 
 
 def related(query: Query, vocabulary: Vocabulary | None) -> list[Related]:

@@ -21,8 +21,7 @@ from webcrawler.search.rankings import DEFAULT, make_ranking
 from webcrawler.search.scores import Part
 from webcrawler.search.sections import best_sections
 from webcrawler.text import Lexicon, Reference, general, overlapping
-from webcrawler.text.query import AnyOf, Is, Node, Phrase, Query, QueryTerm, parse
-from webcrawler.text.query import leaves as leaves_of
+from webcrawler.text.query import Query, QueryTerm, nodes, parse
 
 LANGUAGES = 20  # in which a query is analysed, those of the most pages
 SKIPPING = 0.2  # of the pages: the function words of a language that has so many are skipped
@@ -166,11 +165,13 @@ class Engine:
         enough = rather_crawled and np.count_nonzero(crawled) >= CRAWLED
         return np.flatnonzero(crawled if enough else mask).astype(np.int32)
 
-    def _match(self, root: Node, late: Callable[[], bool], enough: int = ENOUGH) -> Matched:
+    def _match(self, root: nodes.Node, late: Callable[[], bool], enough: int = ENOUGH) -> Matched:
         return match(root, self.reading, self._opened.linking_to, late, enough, self._opened.changed)
 
-    def _identifier(self, phrase: Phrase, pages: NDArray[np.int32], late: Callable[[], bool]) -> Identifier:
-        named = AnyOf(tuple(replace(phrase, field=field) for field in SHORT_FIELDS))
+    def _identifier(
+        self, phrase: nodes.Phrase, pages: NDArray[np.int32], late: Callable[[], bool]
+    ) -> Identifier:
+        named = nodes.AnyOf(tuple(replace(phrase, field=field) for field in SHORT_FIELDS))
         held, called = (self._match(root, late).mask[pages] for root in (phrase, named))
         return Identifier(" ".join(phrase.spelled), phrase.terms, held, called)
 
@@ -189,7 +190,9 @@ def _is_known(reading: Reading, term: str) -> bool:
 
 def _ask_for_uncrawled(queries: Sequence[Query]) -> bool:
     """Tell whether one of the queries says is:uncrawled."""
-    return any(leaf == Is("uncrawled") for one in queries for leaf, wanted in leaves_of(one.root) if wanted)
+    return any(
+        leaf == nodes.Is("uncrawled") for one in queries for leaf, wanted in nodes.leaves(one.root) if wanted
+    )
 
 
 def _best(pages: NDArray[np.int32], by: NDArray[np.float64], limit: int) -> NDArray[np.int64]:

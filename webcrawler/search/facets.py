@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from webcrawler import clock
 from webcrawler.index import Reading
-from webcrawler.text.query import Changed
+from webcrawler.text.query import nodes
 from webcrawler.urls import DEFAULT_PORTS, host_and_port
 
 MOST = 10  # values of a facet, those with the most pages
@@ -82,6 +82,6 @@ def _counted(pages: Numbers, labels: list[str], places: Numbers, field: str) -> 
 
 def _spans(times: NDArray[np.float64]) -> Iterable[Count]:
     for span in SPANS:
-        since, _ = Changed(span).times(clock.now())
+        since, _ = nodes.Changed(span).times(clock.now())
         if count := int(np.count_nonzero((times > 0) & (times >= since))):
             yield Count(span, count, f"changed:{span}")

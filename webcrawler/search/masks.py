@@ -15,23 +15,7 @@ from webcrawler import clock
 from webcrawler.index import ANCHOR_POSITIONS, Reading
 from webcrawler.search.positions import Keys, in_order, keys, together
 from webcrawler.text import analysed
-from webcrawler.text.query import (
-    MAX_WORDS,
-    AllOf,
-    AnyOf,
-    Changed,
-    Is,
-    Lang,
-    Link,
-    Node,
-    Not,
-    Phrase,
-    Prefix,
-    QueryTerm,
-    Site,
-    Word,
-    all_of,
-)
+from webcrawler.text.query import MAX_WORDS, QueryTerm, nodes
 
 FIELDS = ("title", "anchor", "words", "meta", "body", "around")  # where a word may stand
 PART = "part"  # has parts of words: of compounds
@@ -52,7 +36,7 @@ class Matched(NamedTuple):
 
 
 def match(
-    root: Node,
+    root: nodes.Node,
     reading: Reading,
     linking: Callable[[str], NDArray[np.int64]],
     late: Callable[[], bool],
@@ -82,12 +66,12 @@ def match(
     return Matched(mask | matcher.mask(root), matcher.partial, False, tuple(matcher.terms))
 
 
-def all_words(node: Node, known: Callable[[Word], bool] = lambda word: True) -> Node:
+def all_words(node: nodes.Node, known: Callable[[nodes.Word], bool] = lambda word: True) -> nodes.Node:
     """Return the query with all plain words demanded, where some of them would do; only those known."""
-    if isinstance(node, AllOf):
-        return AllOf(tuple(all_words(one, known) for one in node.nodes))
-    some = node.nodes if isinstance(node, AnyOf) else (node,)
-    return all_of(one for one in some if not isinstance(one, Word) or known(one))
+    if isinstance(node, nodes.AllOf):
+        return nodes.AllOf(tuple(all_words(one, known) for one in node.nodes))
+    some = node.nodes if isinstance(node, nodes.AnyOf) else (node,)
+    return nodes.all_of(one for one in some if not isinstance(one, nodes.Word) or known(one))
 
 
 class _Matcher:
@@ -107,31 +91,31 @@ class _Matcher:
         self.partial = False
         self.terms: list[QueryTerm] = []
 
-    def mask(self, node: Node, wanted: bool = True) -> Mask:
+    def mask(self, node: nodes.Node, wanted: bool = True) -> Mask:
         """Return the pages that satisfy a node; under a Not (not `wanted`), unread lists have all pages."""
         match node:
-            case AllOf(nodes):
-                return self._all(nodes, wanted)
-            case AnyOf(nodes):
-                return self._union(self.mask(one, wanted) for one in nodes)
-            case Not(inner):
+            case nodes.AllOf(parts):
+                return self._all(parts, wanted)
+            case nodes.AnyOf(parts):
+                return self._union(self.mask(one, wanted) for one in parts)
+            case nodes.Not(inner):
                 return self._indexed & ~self.mask(inner, not wanted)
-            case Word(term, field):
+            case nodes.Word(term, field):
                 return self._union(self._term(one, term, wanted) for one in self._in(field, wanted))
-            case Phrase(_, field):
+            case nodes.Phrase(_, field):
                 fields = (one for one in self._in(field, wanted) if one != PART)
                 return self._union(self._phrase(one, node, wanted) for one in fields)
-            case Prefix():
+            case nodes.Prefix():
                 return self._prefix(node, wanted)
-            case Site():
+            case nodes.Site():
                 servers = filter(node.covers, self._reading.servers)
                 return self._union(self._term("server", server, wanted) for server in servers)
-            case Link(url):
+            case nodes.Link(url):
                 if self._stopped():
                     return self._unread(wanted)
                 numbers = self._linking(url)  # the catalog may be ahead of the index
                 return self._pages(numbers[numbers < len(self._indexed)]) & self._indexed
-            case Changed():
+            case nodes.Changed():
                 if self._stopped():
                     return self._unread(wanted)
                 since, until = node.times(clock.now())
@@ -140,15 +124,15 @@ class _Matcher:
                     self._pages(np.flatnonzero((times > 0) & (times >= since) & (times < until)))
                     & self._indexed
                 )
-            case Lang(code):
+            case nodes.Lang(code):
                 return self._term("language", code, wanted)
-            case Is(state):
+            case nodes.Is(state):
                 return self._indexed if state == "crawled" else self._reading.linked & ~self._indexed
 
-    def _all(self, nodes: tuple[Node, ...], wanted: bool) -> Mask:
+    def _all(self, parts: tuple[nodes.Node, ...], wanted: bool) -> Mask:
         """Exclusions first; nothing more is read once no page is left."""
-        excluded = [node.node for node in nodes if isinstance(node, Not)]
-        demanded = [node for node in nodes if not isinstance(node, Not)]
+        excluded = [node.node for node in parts if isinstance(node, nodes.Not)]
+        demanded = [node for node in parts if not isinstance(node, nodes.Not)]
         left = np.ones_like(self._indexed) if demanded else self._indexed.copy()
         for node in excluded:
             left &= ~self.mask(node, not wanted)
@@ -173,7 +157,7 @@ class _Matcher:
             return self._unread(wanted)
         return self._pages(self._reading.posted(field, term).pages)
 
-    def _phrase(self, field: str, phrase: Phrase, wanted: bool) -> Mask:
+    def _phrase(self, field: str, phrase: nodes.Phrase, wanted: bool) -> Mask:
         """Return the pages with the phrase in a field; positions are read of pages with all words only."""
         candidates, occurrences = np.ones_like(self._indexed), list[Keys]()
         for term in phrase.terms:
@@ -190,7 +174,7 @@ class _Matcher:
         widest = ANCHOR_POSITIONS // 2 if field == "anchor" else phrase.within
         return self._pages(together(occurrences, min(phrase.within, widest)))
 
-    def _prefix(self, prefix: Prefix, wanted: bool) -> Mask:
+    def _prefix(self, prefix: nodes.Prefix, wanted: bool) -> Mask:
         """Return the pages with the most frequent terms that begin so, or with the stem of the letters.
 
         By the stem, biology* finds biology. Within a Not, all terms count.

@@ -19,7 +19,7 @@ from webcrawler.search.results import Related, Results
 from webcrawler.search.scores import Part
 from webcrawler.search.snippets import Snippets
 from webcrawler.text import Lexicon, Reference
-from webcrawler.text.query import NOTHING, Query, expanded, other_reading, parse
+from webcrawler.text.query import Query, expanded, nodes, other_reading, parse
 
 MAX_HITS = 1000  # that can be looked through
 MAX_EXPLAINED = 50  # of the hits of one answer, the first ones: it may take 25 ms a hit
@@ -111,7 +111,7 @@ class Searcher:
         typed = parse(question.text, lexicon=engine.lexicon if engine else Lexicon())
         started = monotonic()
         if engine is None:
-            asks = expanded(typed, added_terms(question.add, Lexicon())).root != NOTHING
+            asks = expanded(typed, added_terms(question.add, Lexicon())).root != nodes.NOTHING
             note = self._not_indexed()
             return Results(typed.text, 0, monotonic() - started, [], note=note, asks=asks, indexed=False)
         last = started + self._deadline_seconds * _READING
@@ -209,7 +209,7 @@ class Searcher:
         add = added_terms(question.add, engine.lexicon)
         query = expanded(parse(question.text, lexicon=engine.lexicon), add)
         answer = engine.answer(query, question, late, shown)
-        if not (answer.total or answer.partial) and query.text.isupper() and query.root != NOTHING:
+        if not (answer.total or answer.partial) and query.text.isupper() and query.root != nodes.NOTHING:
             words = expanded(parse(question.text, True, engine.lexicon), add)
             again = engine.answer(words, question, late, shown) if words.root != query.root else answer
             if again.total:
@@ -250,7 +250,7 @@ class Searcher:
             more=start + limit < min(len(kept), MAX_HITS),
             partial=answer.partial,
             at_least=answer.short,
-            asks=query.root != NOTHING,
+            asks=query.root != nodes.NOTHING,
             added=added,
             related=near,
             counts=answer.counts,

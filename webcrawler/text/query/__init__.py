@@ -16,49 +16,17 @@ Any text is a query: `parse` never raises, takes linear time, and says in notes 
 quotes, parentheses and fields that make no sense are read as plain words.
 """
 
-from webcrawler.text.query.grammar import Query, QueryTerm, expanded, parse
-from webcrawler.text.query.nodes import (
-    NOTHING,
-    AllOf,
-    AnyOf,
-    Changed,
-    Is,
-    Lang,
-    Link,
-    Node,
-    Not,
-    Phrase,
-    Prefix,
-    Site,
-    Word,
-    all_of,
-    leaves,
-)
-from webcrawler.text.query.scanner import MAX_CHARACTERS, Dashed, other_reading
-from webcrawler.text.query.words import MAX_WORDS
+from webcrawler.text.query import nodes
+from webcrawler.text.query.grammar import MAX_WORDS, Query, expanded, parse
+from webcrawler.text.query.words import MAX_CHARACTERS, QueryTerm, other_reading
 
 __all__ = [
     "MAX_CHARACTERS",
     "MAX_WORDS",
-    "NOTHING",
-    "AllOf",
-    "AnyOf",
-    "Changed",
-    "Dashed",
-    "Is",
-    "Lang",
-    "Link",
-    "Node",
-    "Not",
-    "Phrase",
-    "Prefix",
     "Query",
     "QueryTerm",
-    "Site",
-    "Word",
-    "all_of",
     "expanded",
-    "leaves",
+    "nodes",
     "other_reading",
     "parse",
 ]

@@ -8,13 +8,16 @@ unit         NOT … word | phrase | field | ( group )
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from webcrawler.text.function_words import LEAST
 from webcrawler.text.lexicon import ENGLISH, Lexicon
 from webcrawler.text.query import words
 from webcrawler.text.query.nodes import (
     NOTHING,
+    RESTRICTIONS,
     Changed,
     Is,
     Lang,
@@ -26,23 +29,15 @@ from webcrawler.text.query.nodes import (
     Word,
     all_of,
     any_of,
+    host_and_path,
     leaves,
     negated,
 )
-from webcrawler.text.query.scanner import MAX_CHARACTERS, Dashed, Token, scan
-from webcrawler.text.query.words import Budget, ReadWord
+from webcrawler.text.query.words import MAX_CHARACTERS, Dashed, QueryTerm, Token
 
+MAX_WORDS = 50  # that are read: every word costs posting lists
 _JOINS = ("OR", "AND")
-
-
-class QueryTerm(NamedTuple):
-    """A word that counts for the relevance of a page."""
-
-    term: str
-    spelled: str  # as typed
-    weight: float = 1.0
-    added: bool = False  # by the thesaurus, a prefix or a ranking, not typed
-    telling: float = 1.0  # how much it says, 0 to 1: words of general language say less
+_NUMBER = re.compile(r"(?i)v?\d+|x").fullmatch  # v3, and the last digit of an ISBN
 
 
 class Query(NamedTuple):
@@ -53,7 +48,7 @@ class Query(NamedTuple):
     capitals_are_words: bool = False  # whether AND, OR and NOT were read as words
     identifiers: tuple[Phrase, ...] = ()  # names in code, such as a_b, among the plain words
     plain: tuple[str, ...] = ()  # words by themselves: without sign, quotes, field or punctuation inside
-    words: tuple[QueryTerm, ...] = ()  # `terms` as typed, and among them the function words that were skipped
+    skips: bool = True  # whether function words are skipped: not where there is nothing else
     lexicon: Lexicon = ENGLISH  # of the collection that is searched
     dashed: tuple[Dashed, ...] = ()  # words with a dash before them, which may be an option or leave them out
 
@@ -68,11 +63,11 @@ def parse(text: str, capitals_are_words: bool = False, lexicon: Lexicon = ENGLIS
     cut = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()
     parser = _Parser(cut, capitals_are_words, lexicon)
     root = parser.root()
-    if parser.words and not parser.terms:  # "to be or not to be"
+    if parser.has_skipped and not parser.terms:  # "to be or not to be"
         parser = _Parser(cut, capitals_are_words, lexicon, skips=False)
         root = parser.root()
     notes = [f"only the first {MAX_CHARACTERS:,} characters were read"] if len(text) > MAX_CHARACTERS else []
-    notes += [*parser.notes, *parser.budget.notes]
+    notes += parser.notes
     if root == NOTHING:
         if not cut.strip():
             notes.append("the query is empty: type a word to look for")
@@ -80,16 +75,15 @@ def parse(text: str, capitals_are_words: bool = False, lexicon: Lexicon = ENGLIS
             notes.append("the query only says what to leave out: add a word to look for")
         else:
             notes.append(f"the query has no word to look for: {cut.strip()[:60]}")
-    identifiers = tuple(dict.fromkeys(parser.identifiers))
     return Query(
         cut,
         root,
         tuple(parser.terms),
         tuple(notes),
         capitals_are_words,
-        identifiers,
+        tuple(dict.fromkeys(parser.identifiers)),
         tuple(parser.plain),
-        tuple(parser.words),
+        parser.skips,
         lexicon,
         tuple(parser.dashed),
     )
@@ -103,8 +97,7 @@ def expanded(query: Query, added: Sequence[QueryTerm]) -> Query:
         return query
     terms = (*query.terms, *new.values())
     more = [Word(one.term, "", one.spelled) for one in terms if one.added]
-    skips = len(query.words) > sum(not one.added for one in query.terms)
-    parser = _Parser(query.text, query.capitals_are_words, query.lexicon, skips)
+    parser = _Parser(query.text, query.capitals_are_words, query.lexicon, query.skips)
     return query._replace(root=parser.root(more), terms=terms)
 
 
@@ -122,13 +115,12 @@ class _Parser:
 
     def __init__(self, text: str, capitals_are_words: bool, lexicon: Lexicon, skips: bool = True) -> None:
         """`skips`: function words are skipped."""
-        tokens, self.notes = scan(text, capitals_are_words)
-        self._tokens = [*tokens, Token(")")]
-        self._next = 0
+        self.notes: dict[str, None] = {}  # in their order, each once
+        self._tokens = [*words.scan(text, capitals_are_words, self._note), Token(")")]
+        self._next, self._words_left = 0, MAX_WORDS
         self._negative = False  # whether what is read now is excluded
-        self.budget, self._lexicon = Budget(lexicon, skips), lexicon
+        self._lexicon, self.skips, self.has_skipped = lexicon, skips, False
         self.terms: list[QueryTerm] = []
-        self.words: list[QueryTerm] = []
         self.identifiers: list[Phrase] = []
         self.plain: list[str] = []
         self.dashed: list[Dashed] = []
@@ -199,38 +191,66 @@ class _Parser:
             self._next += 1
             return () if node == NOTHING else (node,)
         if field in RESTRICTIONS:
-            return RESTRICTIONS[field](token.text, self.budget) or words.each(self._read(token.text), "")
+            return self._restriction(token.text, field) or words.each(self._read(token.text), "")
         if token.kind == "phrase":
-            reach = words.distance(token.within, self.budget)
+            reach = words.distance(token.within, self._note)
             return words.phrase(self._read(token.text, not reach), field, reach)
-        star = token.text.endswith("*") and words.prefix(token.text, field, self.budget)
-        return star or self._plain(token.text, field, demanded)
+        if (prefix := words.prefix(token.text, field, self._note)) and self._takes_word():
+            return (prefix,)
+        return self._plain(token.text, field, demanded)
+
+    def _restriction(self, text: str, field: str) -> tuple[Node, ...]:
+        read, need = RESTRICTIONS[field]
+        if not (nodes := read(text)):
+            self._note(f"{field}: needs {need}, not {text[:40]}")
+        elif field == "site" and (path := host_and_path(text)[1]):
+            self._note(f"site: looks at hosts only: {path[:40]} was left out")
+        return tuple(node for node in nodes if self._takes_word())
 
     def _plain(self, text: str, field: str, demanded: bool) -> tuple[Node, ...]:
         """Read a plain word. One with punctuation is several; a phrase where it is demanded or excluded.
 
         a~5 b~3 c is one proximity of the larger distance, whatever function words stand in between.
         """
-        found, within = list[ReadWord](), 0
+        found, within = list[QueryTerm](), 0
         while True:
             head, digits = words.reach(text) if self._word_follows() else (text, "")
             part = self._read(head, demanded)
             found += part
             if not demanded and not self._negative:
                 self.identifiers += words.identifier(head, part, self._lexicon)
-                self.plain += [one.spelled for one in part if len(part) == 1 and not one.skipped]
-            within = max(within, words.distance(digits, self.budget))
-            if not self._word_follows() or not (digits or (within and all(one.skipped for one in part))):
+                self.plain += [one.spelled for one in part if len(part) == 1 and one.telling]
+            within = max(within, words.distance(digits, self._note))
+            if not self._word_follows() or not (digits or (within and not any(one.telling for one in part))):
                 break
             text, demanded = self._take().text, True
         return words.phrase(found, field, within) if demanded else words.each(found, field)
 
-    def _read(self, text: str, demanded: bool = False) -> list[ReadWord]:
-        found = self.budget.read(text, demanded)
+    def _read(self, text: str, demanded: bool = False) -> list[QueryTerm]:
+        """Return the words of a text, as many as may still be read; one that is skipped is free."""
+        spelled = self._lexicon.read(text)
+        is_number = len(spelled) > 1 and all(
+            _NUMBER(word) for _, word in spelled
+        )  # 3.11.4: its parts say little
+        found = []
+        for term, word in spelled:
+            telling = LEAST if is_number else self._lexicon.telling(word) if self.skips else 1.0
+            if (not telling and not demanded) or self._takes_word():
+                found.append(QueryTerm(term, word, telling=telling))
         if not self._negative:
-            self.words += [QueryTerm(one.term, one.spelled, telling=one.telling) for one in found]
-            self.terms += [word for word in self.words[len(self.words) - len(found) :] if word.telling]
+            self.terms += [one for one in found if one.telling]
+            self.has_skipped |= not all(one.telling for one in found)
         return found
+
+    def _takes_word(self) -> bool:
+        """Count one word more; tell whether it may be read."""
+        self._words_left -= 1
+        if self._words_left < 0:
+            self._note(f"only the first {MAX_WORDS} words were read")
+        return self._words_left >= 0
+
+    def _note(self, line: str) -> None:
+        self.notes[line] = None
 
     def _is(self, *kinds: str) -> bool:
         return self._tokens[self._next].kind in kinds
@@ -242,18 +262,6 @@ class _Parser:
     def _take(self) -> Token:
         self._next += 1
         return self._tokens[self._next - 1]
-
-
-# By field: what reads its value.
-RESTRICTIONS = {
-    "site": words.site,
-    "link": words.link,
-    "changed": words.changed,
-    "after": words.after,
-    "before": words.before,
-    "lang": words.language,
-    "is": words.state,
-}
 
 
 def _has_word(node: Node) -> bool:

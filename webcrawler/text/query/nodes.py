@@ -4,17 +4,20 @@
     AllOf · AnyOf · Not                                            made of other nodes
 
 Inner nodes are built with `all_of`, `any_of` and `negated`, which keep a tree in its simplest form.
+RESTRICTIONS make leaves of fields.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
 
-from webcrawler.urls import host_and_port
+from webcrawler.urls import UnfetchableUrl, canonical, host_and_port, resolve, server
 
 DAY_SECONDS = 86_400.0
 SPANS = {"h": 3_600.0, "d": DAY_SECONDS}
@@ -74,7 +77,7 @@ class Changed:
         if self.spelled[-1:] in SPANS:
             return now - int(self.spelled[:-1]) * SPANS[self.spelled[-1]], inf
         first, to, last = self.spelled.lstrip("<>=").partition("..")
-        begins, ends = _day(first), _day(last if to else first) + DAY_SECONDS
+        begins, ends = _time(first), _time(last if to else first) + DAY_SECONDS
         match self.spelled.rstrip("0123456789-."):
             case ">":
                 return ends, inf
@@ -149,6 +152,77 @@ def leaves(node: Node, wanted: bool = True) -> Iterable[tuple[Leaf, bool]]:
         yield node, wanted
 
 
-def _day(text: str) -> float:
+def _time(day: str) -> float:
     """When a day begins."""
-    return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
+    return datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
+
+
+# What reads the value of a field; no node where it is something else.
+
+_HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII).fullmatch
+_CHANGED = re.compile(
+    r"(?:[<>]=?)?DAY|DAY\.\.DAY|[0-9]{1,5}[hd]".replace("DAY", r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+)
+_LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9-]+)?", re.ASCII)
+_PORT = re.compile(r":[0-9]+$")
+
+
+def host_and_path(text: str) -> tuple[str, str]:
+    """Split the value of `site:`, which may be a URL."""
+    host, *path = re.split(r"[/?#\\]", text.rpartition("://")[2], maxsplit=1)
+    return host, "".join(path)
+
+
+def _site(text: str) -> list[Node]:
+    authority = host_and_path(text)[0].rpartition("@")[2].removeprefix("*").lstrip(".")
+    port = _PORT.search(authority)
+    try:
+        host = host_and_port(server(resolve(f"http://{authority}/")))[0].rstrip(".")
+    except UnfetchableUrl:
+        return []
+    host = f"[{host}]" if ":" in host else host
+    return [Site(host + (port[0] if port else ""))] if _HOST(host) else []
+
+
+def _link(text: str) -> list[Node]:
+    """Read a URL: two where it has no scheme."""
+    spellings = [text] if "://" in text else [f"http://{text}", f"https://{text}"]
+    try:
+        return [Link(canonical(spelling)) for spelling in spellings]
+    except UnfetchableUrl:
+        return []
+
+
+def _changed(text: str) -> list[Node]:
+    node = Changed(text.lower())
+    with suppress(ValueError):  # there is no such day
+        if _CHANGED.fullmatch(node.spelled) and node.times(0.0):
+            return [node]
+    return []
+
+
+def _day(text: str) -> str:
+    """Return the first day of a month or a year."""
+    return f"{text}{'-01-01'[3 * text.count('-') :]}"
+
+
+def _language(text: str) -> list[Node]:
+    """Read the code of a language; a country behind it does not count."""
+    code = _LANGUAGE.fullmatch(text.lower())
+    return [Lang(code[1])] if code else []
+
+
+def _state(text: str) -> list[Node]:
+    return [Is(text.lower())] if text.lower() in ("crawled", "uncrawled") else []
+
+
+# By field, with what it needs
+RESTRICTIONS: Mapping[str, tuple[Callable[[str], list[Node]], str]] = {
+    "site": (_site, "a host, such as site:example.org"),
+    "link": (_link, "a URL, such as link:http://example.org/"),
+    "changed": (_changed, "days, such as changed:7d or changed:>2026-11-01"),
+    "after": (lambda day: _changed(f">={_day(day)}"), "a day, a month or a year, such as after:2026-11-01"),
+    "before": (lambda day: _changed(f"<{_day(day)}"), "a day, a month or a year, such as before:2026-11-01"),
+    "lang": (_language, "the code of a language, such as lang:de"),
+    "is": (_state, "crawled or uncrawled"),
+}

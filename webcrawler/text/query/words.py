@@ -1,91 +1,159 @@
-"""From the text of a token to leaves of the tree; at most MAX_WORDS words are read."""
+"""From text to tokens, and from the words of a token to leaves of the tree.
+
+A token is a word, a phrase, a parenthesis or an operator, with its sign and field. A word with a dash before
+it is an option of a program, such as -Wall, or what a page must not have.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from webcrawler.text.analysis import is_unspaced, lower_case, unaccented, words
-from webcrawler.text.function_words import LEAST
+from webcrawler.text.analysis import is_unspaced, lower_case, seen, unaccented, words
 from webcrawler.text.lexicon import Lexicon
-from webcrawler.text.query.nodes import Changed, Is, Lang, Link, Node, Phrase, Prefix, Site, Word
-from webcrawler.urls import UnfetchableUrl, canonical, host_and_port, resolve, server
+from webcrawler.text.query.nodes import Node, Phrase, Prefix, Word
 
-MAX_WORDS = 50  # every word costs posting lists
+MAX_CHARACTERS = 2000
+MAX_DEPTH = 8  # parentheses within parentheses
 MAX_WITHIN = 1000
 MIN_LETTERS = 2  # of a prefix
 
-_HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII).fullmatch
-_CHANGED = re.compile(
-    r"(?:[<>]=?)?DAY|DAY\.\.DAY|[0-9]{1,5}[hd]".replace("DAY", r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_OPERATORS = frozenset({"OR", "AND", "NOT"})
+_QUOTES = str.maketrans("“”„‟", '""""')  # as telephones write them
+# No part can continue with what the next part begins with, so there is no backtracking: linear time.
+_TOKEN = re.compile(
+    r"""(?P<sign>[+-](?=[^\s+-]))?
+        (?: (?P<place>(?ai:site|link|changed|after|before|lang|is)):(?P<value>[^\s"()][^\s"]*)
+          | (?:(?P<field>(?ai:title|site|link|changed|after|before|lang|is)):)?
+            (?: "(?P<phrase>[^"]*)(?:(?P<closed>")(?:~(?P<within>[0-9]+))?)?
+              | (?P<bracket>[()])
+              | (?P<plain>[^\s"()]+) )?
+        ) \s*""",
+    re.VERBOSE,
 )
-_LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9-]+)?", re.ASCII)
-_PORT = re.compile(r":[0-9]+$")
 # An underscore is in \w. Any sign joins numbers: 192.168.0.0/16, 978-3-16-148410-0.
 _JOINED = re.compile(r"\w+(?:(?:\.|::|->|(?<=\d)[-,:/](?=\d|[xX]\b))\w+)*")
-_NUMBER = re.compile(r"(?i)v?\d+|x").fullmatch  # v3, and the last digit of an ISBN
+
+Note = Callable[[str], object]  # takes a line on what is not read as it was typed
 
 
-class ReadWord(NamedTuple):
+class Token(NamedTuple):
+    kind: str  # "words", "phrase", "(", ")", "OR", "AND", "NOT"
+    text: str = ""
+    sign: str = ""  # "+", "-" or none
+    field: str = ""  # "title", "site", "link", "changed", "after", "before", "lang", "is" or none
+    within: str = ""  # digits behind a phrase
+
+
+def scan(text: str, capitals_are_words: bool, note: Note) -> list[Token]:
+    """Return the tokens, with every parenthesis paired."""
+    operators = frozenset[str]() if capitals_are_words else _OPERATORS
+    tokens, depth, deepest, stray = list[Token](), 0, 0, False
+    for token in _tokens(seen(text).translate(_QUOTES).strip(), operators, note):
+        if token.kind == ")" and not depth:
+            stray = True
+            continue
+        if token.kind == ")":
+            depth -= 1
+        if token.kind not in "()" or depth < MAX_DEPTH:
+            tokens.append(token)
+        if token.kind == "(":
+            depth += 1
+            deepest = max(deepest, depth)
+    if deepest > MAX_DEPTH:
+        note(f"parentheses deeper than {MAX_DEPTH} were not looked at")
+    if stray or depth:
+        note("the parentheses do not pair up")
+    return tokens + [Token(")")] * min(depth, MAX_DEPTH)
+
+
+def _tokens(text: str, operators: Container[str], note: Note) -> Iterator[Token]:
+    position = 0
+    while position < len(text):
+        found = _TOKEN.match(text, position)
+        assert found and found.end() > position, "every character is part of a token"
+        position = found.end()
+        sign, field = found["sign"] or "", (found["place"] or found["field"] or "").lower()
+        if found["value"]:
+            value = _without_partner(found["value"])
+            position = found.start("value") + len(value)
+            yield Token("words", value, sign, field)
+        elif found["bracket"]:
+            yield Token(found["bracket"], "", sign, field)
+        elif found["phrase"] is not None:
+            if not found["closed"]:
+                note("a quotation mark is never closed: read to the end")
+            yield Token("phrase", found["phrase"], sign, field, found["within"] or "")
+        elif found["plain"] in operators and not sign and not field:
+            yield Token(found["plain"])
+        elif found["plain"]:
+            yield Token("words", found["plain"], sign, field)
+        elif field:  # of nothing: a word
+            yield Token("words", field, sign)
+
+
+def _without_partner(value: str) -> str:
+    """Return a URL up to a parenthesis that was opened before it: (link:http://a.example/)."""
+    depth = 0
+    for place, character in enumerate(value):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return value[:place]
+    return value
+
+
+class Dashed(NamedTuple):
+    spelled: str  # with its dash
+    is_option: bool  # how it was read: the collection holds it as one; else pages with the word are left out
+
+
+def other_reading(text: str, dashed: Iterable[Dashed]) -> str:
+    """Return the query with options as words to leave out, and words to leave out as options.
+
+    "" where there are none.
+    """
+    other = text
+    for spelled, is_option in dict.fromkeys(dashed):
+        place = re.compile(rf"(?<![^\s(]){re.escape(spelled)}(?![^\s()])")
+        instead = f"NOT {spelled[1:]}" if is_option else f'"{spelled}"'
+        other = place.sub(instead.replace("\\", r"\\"), other)
+    return other if other != text else ""
+
+
+class QueryTerm(NamedTuple):
+    """A word that counts for the relevance of a page."""
+
     term: str
-    spelled: str
-    telling: float  # 0 to 1: how much it says
-
-    @property
-    def skipped(self) -> bool:
-        """Whether it is a function word: looked for only where it is demanded, and in a phrase."""
-        return not self.telling
+    spelled: str  # as typed
+    weight: float = 1.0
+    added: bool = False  # by the thesaurus, a prefix or a ranking, not typed
+    telling: float = 1.0  # 0 to 1: words of general language say less; one of 0 is skipped but in a phrase
 
 
-class Budget:
-    """Counts how many words may still be read, and collects notes on what was not read."""
-
-    def __init__(self, lexicon: Lexicon, skips: bool = True) -> None:
-        """`skips`: function words are skipped."""
-        self._left, self._lexicon = MAX_WORDS, lexicon
-        self._telling = lexicon.telling if skips else lambda word: 1.0
-        self.notes: dict[str, None] = {}
-
-    def take(self) -> bool:
-        self._left -= 1
-        if self._left < 0:
-            self.note(f"only the first {MAX_WORDS} words were read")
-        return self._left >= 0
-
-    def note(self, line: str) -> None:
-        self.notes[line] = None
-
-    def read(self, text: str, demanded: bool = False) -> list[ReadWord]:
-        """Return the words of a text, as many as may still be read; one that is skipped is free."""
-        found = self._lexicon.read(text)
-        is_number = len(found) > 1 and all(_NUMBER(word) for _, word in found)  # 3.11.4: its parts say little
-        read = [ReadWord(term, word, LEAST if is_number else self._telling(word)) for term, word in found]
-        return [one for one in read if (one.skipped and not demanded) or self.take()]
+def each(found: Iterable[QueryTerm], field: str) -> tuple[Node, ...]:
+    """Return a leaf for each word that says something."""
+    return tuple(_leaf(one, field) for one in found if one.telling)
 
 
-def each(found: list[ReadWord], field: str) -> tuple[Node, ...]:
-    """Return a leaf for each word that is not skipped."""
-    return tuple(_leaf(one, field) for one in found if not one.skipped)
-
-
-def phrase(found: list[ReadWord], field: str, within: int = 0) -> tuple[Node, ...]:
+def phrase(found: Sequence[QueryTerm], field: str, within: int = 0) -> tuple[Node, ...]:
     """Return no leaf, a word or a phrase; nothing is skipped but function words of a proximity."""
     if within:  # each term once
-        found = list({one.term: one for one in found if not one.skipped}.values())
+        found = list({one.term: one for one in found if one.telling}.values())
     if len(found) > 1:
-        terms, spelled, _ = zip(*found, strict=True)
+        terms, spelled, *_ = zip(*found, strict=True)
         return (Phrase(terms, field, within, spelled),)
     return tuple(_leaf(one, field) for one in found)
 
 
-def _leaf(word: ReadWord, field: str) -> Node:
+def _leaf(word: QueryTerm, field: str) -> Node:
     """Return the leaf of a word: of a character in a script without spaces, the terms that begin with it."""
     if len(word.term) == 1 and is_unspaced(word.term):
         return Prefix(word.term, field)
     return Word(word.term, field, word.spelled)
 
 
-def identifier(text: str, read: list[ReadWord], lexicon: Lexicon) -> tuple[Phrase, ...]:
+def identifier(text: str, read: Sequence[QueryTerm], lexicon: Lexicon) -> tuple[Phrase, ...]:
     """Return the phrase of the first name of a token: a_b, a.b, a::b, a->b, -a=b, 3.11.4; or none.
 
     Not a-b: that is mostly English, and pages with "e-mail" are not better than those with "email".
@@ -103,11 +171,11 @@ def identifier(text: str, read: list[ReadWord], lexicon: Lexicon) -> tuple[Phras
     return ()
 
 
-def distance(digits: str, budget: Budget) -> int:
+def distance(digits: str, note: Note) -> int:
     """Return the distance in words; 0 where none is given."""
     number = int(digits[:9] or 0)
     if number > MAX_WITHIN:
-        budget.note(f"~{digits[:9]} was read as ~{MAX_WITHIN}")
+        note(f"~{digits[:9]} was read as ~{MAX_WITHIN}")
     return min(number, MAX_WITHIN)
 
 
@@ -117,92 +185,12 @@ def reach(text: str) -> tuple[str, str]:
     return (head, digits) if head and digits.isascii() and digits.isdecimal() else (text, "")
 
 
-def prefix(text: str, field: str, budget: Budget) -> tuple[Node, ...]:
-    """Return the leaf of `genom*`; none where the part before the star is not a single word, or too short."""
+def prefix(text: str, field: str, note: Note) -> Prefix | None:
+    """Return the leaf of `genom*`; None where the part before the star is no single word, or too short."""
     letters = unaccented(lower_case(text.removesuffix("*")))
-    if words(letters) != [letters]:
-        return ()
-    if len(letters) < MIN_LETTERS:
-        budget.note(f"{letters}* was read as a word: a prefix has at least {MIN_LETTERS} letters")
-        return ()
-    return (Prefix(letters, field),) if budget.take() else ()
-
-
-def site(text: str, budget: Budget) -> tuple[Node, ...]:
-    """Return the leaf of a host, of "host:port", or of a URL on it; none where it is something else."""
-    place = text.rpartition("://")[2] if "://" in text else text
-    authority, *path = re.split(r"[/?#\\]", place, maxsplit=1)
-    authority = authority.rpartition("@")[2].removeprefix("*").lstrip(".")
-    port = _PORT.search(authority)
-    try:
-        host = host_and_port(server(resolve(f"http://{authority}/")))[0].rstrip(".")
-    except UnfetchableUrl:
-        host = ""
-    if ":" in host:
-        host = f"[{host}]"
-    if not host or not _HOST(host):
-        budget.note(f"site: needs a host, such as site:example.org, not {text[:40]}")
-        return ()
-    if any(path):
-        budget.note(f"site: looks at hosts only: {path[0][:40]} was left out")
-    return (Site(host + (port[0] if port else "")),) if budget.take() else ()
-
-
-def link(text: str, budget: Budget) -> tuple[Node, ...]:
-    """Return the leaves of a URL: two where it has no scheme."""
-    spellings = [text] if "://" in text else [f"http://{text}", f"https://{text}"]
-    try:
-        urls = [canonical(spelling) for spelling in spellings]
-    except UnfetchableUrl:
-        budget.note(f"link: needs a URL, such as link:http://example.org/, not {text[:40]}")
-        return ()
-    return tuple(Link(url) for url in urls if budget.take())
-
-
-def changed(text: str, budget: Budget) -> tuple[Node, ...]:
-    """Return the leaf of a day, of days, or of a time from now; none where it is something else."""
-    node = Changed(text.lower())
-    if not _CHANGED.fullmatch(node.spelled) or not _is_time(node):
-        budget.note(f"changed: needs days, such as changed:7d or changed:>2026-11-01, not {text[:40]}")
-        return ()
-    return (node,) if budget.take() else ()
-
-
-def after(text: str, budget: Budget, sign: str = ">=") -> tuple[Node, ...]:
-    """Return the leaf of a time from a day, a month or a year on; none where it is something else."""
-    field = "after" if sign == ">=" else "before"
-    node = Changed(f"{sign}{text}{'-01-01'[3 * text.count('-') :]}")
-    if not _CHANGED.fullmatch(node.spelled) or not _is_time(node):
-        budget.note(f"{field}: needs a day, a month or a year, such as {field}:2026-11-01, not {text[:40]}")
-        return ()
-    return (node,) if budget.take() else ()
-
-
-def before(text: str, budget: Budget) -> tuple[Node, ...]:
-    """Do the same for the time before it."""
-    return after(text, budget, "<")
-
-
-def language(text: str, budget: Budget) -> tuple[Node, ...]:
-    """Return the leaf of a language by its code; a country behind it does not count."""
-    if not (code := _LANGUAGE.fullmatch(text.lower())):
-        budget.note(f"lang: needs the code of a language, such as lang:de, not {text[:40]}")
-        return ()
-    return (Lang(code[1]),) if budget.take() else ()
-
-
-def state(text: str, budget: Budget) -> tuple[Node, ...]:
-    """Return the leaf of `is:`; none where it is something else."""
-    node = Is(text.lower())
-    if node.state not in ("crawled", "uncrawled"):
-        budget.note(f"is: needs crawled or uncrawled, not {text[:40]}")
-        return ()
-    return (node,) if budget.take() else ()
-
-
-def _is_time(node: Changed) -> bool:
-    try:
-        node.times(0.0)
-    except ValueError:  # no such day
-        return False
-    return True
+    if not text.endswith("*") or words(letters) != [letters]:
+        return None
+    if len(letters) >= MIN_LETTERS:
+        return Prefix(letters, field)
+    note(f"{letters}* was read as a word: a prefix has at least {MIN_LETTERS} letters")
+    return None
