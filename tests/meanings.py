@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webcrawler.text.function_words import telling
+from webcrawler.text.lexicon import telling
 from webcrawler.text.query.nodes import (
     AllOf,
     AnyOf,

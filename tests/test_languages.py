@@ -32,7 +32,7 @@ from webcrawler.text import (
     symbols,
     unaccented,
 )
-from webcrawler.text.function_words import telling
+from webcrawler.text.lexicon import telling
 from webcrawler.text.query import parse
 from webcrawler.web import Config, make_app
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from meanings import meaning as meaning_of
 
 from webcrawler.text import Lexicon
-from webcrawler.text.function_words import LEAST
+from webcrawler.text.lexicon import LEAST
 from webcrawler.text.query import MAX_CHARACTERS, MAX_WORDS, QueryTerm, expanded, other_reading, parse
 from webcrawler.text.query.nodes import (
     NOTHING,

@@ -9,20 +9,10 @@ from itertools import chain, islice
 from operator import itemgetter
 
 from webcrawler.text import (
-    MAX_TERM_CHARACTERS,
     analysis,
     compound,
-    has_stemmer,
-    indexed_words,
-    is_unspaced,
-    is_word_character,
     joins_words,
-    lower_case,
     parts,
-    readings,
-    seen,
-    symbols,
-    unaccented,
 )
 
 WORDS = 30  # of a snippet
@@ -44,7 +34,7 @@ _PAIR = re.compile(rf"[{analysis.UNSPACED}]{_SIGNS}(?=([{analysis.UNSPACED}]?{_S
 # In Latin, Greek and Cyrillic: letters of other scripts, and emoji, look otherwise without a joiner.
 _UNSEEN = re.compile(rf"{analysis.UNSEEN}(?<=[\s0-9A-Za-z\u00c0-\u052f\u00ad\u2060].)")
 _ACCENTED = re.compile("[\u00c0-\u024f\u03ac-\u03b0\u03ca-\u03ce\u0439\u0450-\u045f\u1e00-\u1fff]")
-_BARE = {code: unaccented(chr(code))[:1] for code in range(0x2000) if _ACCENTED.match(chr(code))}
+_BARE = {code: analysis.unaccented(chr(code))[:1] for code in range(0x2000) if _ACCENTED.match(chr(code))}
 # Languages whose words begin as their terms do; as a stemmer of Dutch has it, "gemaakt" is of "maak".
 _KEEPING = frozenset(re.findall(r"\w+", "ca cs da de en es fr hu it lt nb nn no pl pt ro ru sv"))
 
@@ -69,8 +59,8 @@ class Snippets:
         self._beginnings = {word[:-1] if word.endswith("i") and word[1:] else word for word in self._words}
         # "dying" has the term "die"
         self._first = tuple({word[:2] for word in self._words} | {f"{word[:1]}y" for word in self._words})
-        self._changing = {one for one in self._languages if has_stemmer(one) and one not in _KEEPING}
-        self._symbols = {word for word in self._words if symbols(word)}  # -Wall, c++
+        self._changing = {one for one in self._languages if analysis.has_stemmer(one) and one not in _KEEPING}
+        self._symbols = {word for word in self._words if analysis.symbols(word)}  # -Wall, c++
         self._joining = tuple(filter(joins_words, languages))
         self._found: dict[str, frozenset[str]] = {}
 
@@ -142,7 +132,7 @@ class Snippets:
 
     def _asked_symbols(self, text: str) -> list[tuple[int, int, str]]:
         """Return start, end and term of the options and names with signs that are words of the query."""
-        return [one for one in symbols(text) if one[2] in self._symbols] if self._symbols else []
+        return [one for one in analysis.symbols(text) if one[2] in self._symbols] if self._symbols else []
 
     def _asked(self, spelling: str) -> frozenset[str]:
         """Return the words of the query that a spelling is made of; none where it has others, too."""
@@ -152,13 +142,13 @@ class Snippets:
         return found
 
     def _read(self, spelling: str) -> frozenset[str]:
-        spelling = seen(spelling)
-        plain = spelling.lower() if spelling.isascii() else unaccented(lower_case(spelling))
+        spelling = analysis.seen(spelling)
+        plain = spelling.lower() if spelling.isascii() else analysis.unaccented(analysis.lower_case(spelling))
         plain = plain.lstrip("_")
-        is_likely = is_unspaced(spelling) or self._begins(plain)
+        is_likely = analysis.is_unspaced(spelling) or self._begins(plain)
         for language in self._languages if is_likely else self._changing:
-            spelled = indexed_words(spelling, single=False)
-            terms = [self._words.intersection(readings(word, language)) for word in spelled]
+            spelled = analysis.indexed_words(spelling, single=False)
+            terms = [self._words.intersection(analysis.readings(word, language)) for word in spelled]
             if all(terms):
                 return frozenset[str]().union(*terms)
         if self._joining and any(beginning in plain for beginning in self._beginnings):
@@ -207,7 +197,11 @@ def _places(text: str, beginning: str, inside: bool) -> Iterator[int]:
         if offset < 0:
             return
         before = text[offset - 1 : offset]
-        if not before or is_unspaced(beginning) or not (before == "_" or is_word_character(before)):
+        if (
+            not before
+            or analysis.is_unspaced(beginning)
+            or not (before == "_" or analysis.is_word_character(before))
+        ):
             yield offset
         elif inside:
             yield _word_start(text, offset)
@@ -231,7 +225,7 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _word_start(text: str, offset: int) -> int:
-    least = max(0, offset - MAX_TERM_CHARACTERS)
-    while offset > least and is_word_character(text[offset - 1]):
+    least = max(0, offset - analysis.MAX_TERM_CHARACTERS)
+    while offset > least and analysis.is_word_character(text[offset - 1]):
         offset -= 1
     return offset

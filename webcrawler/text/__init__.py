@@ -3,15 +3,11 @@
 from webcrawler.text import analysis, content
 from webcrawler.text.analysis import (
     MAX_TERM_CHARACTERS,
-    MAX_TOKENS,
     analysed,
-    has_stemmer,
     indexed_words,
-    is_unspaced,
     is_word_character,
     lower_case,
     readings,
-    seen,
     symbols,
     terms,
     tokens,
@@ -21,14 +17,12 @@ from webcrawler.text.analysis import (
 )
 from webcrawler.text.compounds import LEAST_COMPOUND, compound, joins_words
 from webcrawler.text.fingerprint import NEAR, distance, simhash
-from webcrawler.text.function_words import telling_terms
-from webcrawler.text.lexicon import Lexicon, parts
+from webcrawler.text.lexicon import Lexicon, parts, telling_terms
 from webcrawler.text.reference import Reference, english, general, overlapping
 
 __all__ = [
     "LEAST_COMPOUND",
     "MAX_TERM_CHARACTERS",
-    "MAX_TOKENS",
     "NEAR",
     "Lexicon",
     "Reference",
@@ -39,16 +33,13 @@ __all__ = [
     "distance",
     "english",
     "general",
-    "has_stemmer",
     "indexed_words",
-    "is_unspaced",
     "is_word_character",
     "joins_words",
     "lower_case",
     "overlapping",
     "parts",
     "readings",
-    "seen",
     "simhash",
     "symbols",
     "telling_terms",

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 
 from webcrawler.text.analysis import indexed_words, is_unspaced
-from webcrawler.text.function_words import telling_terms
-from webcrawler.text.lexicon import parts
+from webcrawler.text.lexicon import parts, telling_terms
 
 _SEGMENTED = ("ja", "ko", "zh")  # whose words are not the index's pairs of characters
 

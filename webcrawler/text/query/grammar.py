@@ -12,8 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from webcrawler.text.function_words import LEAST
-from webcrawler.text.lexicon import ENGLISH, Lexicon
+from webcrawler.text.lexicon import ENGLISH, LEAST, Lexicon
 from webcrawler.text.query import words
 from webcrawler.text.query.nodes import (
     NOTHING,
