@@ -26,12 +26,12 @@ from webcrawler.text import (
     Reference,
     analysed,
     general,
-    has_stemmer,
     indexed_words,
     overlapping,
     symbols,
     unaccented,
 )
+from webcrawler.text.analysis import has_stemmer
 from webcrawler.text.lexicon import telling
 from webcrawler.text.query import parse
 from webcrawler.web import Config, make_app
