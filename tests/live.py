@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,6 @@ from waiting import until
 from webcrawler.clock import now
 from webcrawler.realtime.journal import Found, Journal, Writer
 from webcrawler.web import Config, make_app
-from webcrawler.web.failures import NotNow
 from webcrawler.web.server import listen
 
 HERE = "http://127.0.0.1:8000"
@@ -76,29 +76,42 @@ def keep(crawl_dir: Path, job: str) -> None:
     writer.close()
 
 
+class Stood:
+    """A process in which nothing runs."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+        self.signals: list[int] = []
+
+    def poll(self) -> int | None:
+        return 0 if self.is_over else None
+
+    def send_signal(self, sig: int, /) -> None:
+        self.signals.append(sig)
+        self.is_over = self.is_over or sig == signal.SIGKILL
+
+
 class StandIn:
     """Runs searches within the test: each keeps a real journal, and is over when the test says so."""
-
-    patience_seconds = 60.0
 
     def __init__(self, crawl_dir: Path) -> None:
         self.crawl_dir = crawl_dir
         self.arguments: dict[str, dict[str, str]] = {}
         self.lists: dict[str, str] = {}  # what the files of addresses held when it began
-        self.ended: list[tuple[str, bool]] = []
         self.writers: dict[str, Writer] = {}
-        self.over: set[str] = set()
-        self.refuses = ""
+        self.processes: dict[str, Stood] = {}
+        self.refuses = False
         self.is_slow = False  # to say anything
-        self.forgotten: list[str] = []
 
-    def start(self, job: str, arguments: Mapping[str, str]) -> None:
+    def launch(self, job: str, arguments: dict[str, str]) -> Stood:
         if self.refuses:
-            raise NotNow(self.refuses)
-        self.arguments[job] = dict(arguments)
+            raise OSError("not today")
+        self.arguments[job] = arguments
         self.lists = {k: Path(v[1:]).read_text() for k, v in arguments.items() if v.startswith("@")}
         if not self.is_slow:
             self.begin(job)
+        self.processes[job] = Stood()
+        return self.processes[job]
 
     def begin(self, job: str) -> None:
         given = self.arguments[job]
@@ -112,19 +125,7 @@ class StandIn:
         if job in self.writers:
             self.write(job, state="finished", reason=reason, **changes)
             self.writers.pop(job).close()
-        self.over.add(job)
-
-    def is_over(self, job: str) -> bool:
-        return job in self.over
-
-    def end(self, job: str, at_once: bool) -> None:
-        self.ended.append((job, at_once))
-
-    def complaint(self, job: str) -> str:
-        return "it was asked for in vain"
-
-    def forget(self, job: str) -> None:
-        self.forgotten.append(job)
+        self.processes[job].is_over = True
 
 
 # The page, as people use it
@@ -133,7 +134,7 @@ class StandIn:
 @contextmanager
 def opened(crawl_dir: Path, client: str = "127.0.0.1", **config: Any) -> Iterator[TestClient]:
     app = make_app(Config(crawl_dir, **config))
-    app.state.live.searches.launcher = StandIn(crawl_dir)
+    app.state.live.searches.launch = StandIn(crawl_dir).launch
     with TestClient(app, HERE, follow_redirects=False, client=(client, 50_000)) as web:
         yield web
 
@@ -159,9 +160,9 @@ def web_searches(web: TestClient) -> Any:
 
 
 def runner(web: TestClient) -> StandIn:
-    launcher = web_searches(web).launcher
-    assert isinstance(launcher, StandIn)
-    return launcher
+    stand_in = web_searches(web).launch.__self__
+    assert isinstance(stand_in, StandIn)
+    return stand_in
 
 
 def seen(web: TestClient, path: str, **headers: str) -> Any:

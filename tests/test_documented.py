@@ -37,7 +37,7 @@ ELSEWHERE = {  # pages and commands that are not typed here, and why
     r"export FRONTIER_PARTITIONS=64": "test_cluster.py has a cluster",
     r"REDIS_URL=redis://192|redis-cli ": "the lines around them do the same with a private Redis",
     r"webcrawler (judge (tests|cranfield)|evaluate --focused bench/)": "collections and topics of the clone",
-    r"curl http://127.0.0.1:6800|webcrawler serve -s SERVE_SCRAPYD": "test_scrapyd.py has a Scrapyd",
+    r"curl http://127.0.0.1:6800": "test_scrapyd.py has a Scrapyd",
     r"curl .*/api/live/JOB": "test_live.py takes JOB from the answer",
     r"webcrawler crawl ftp:": "test_protocols.py has such servers",
     r"chmod 600 cookies|webcrawler crawl https://wiki\.": "test_logins.py logs in",

@@ -39,6 +39,7 @@ from webcrawler.realtime.journal import Writer
 from webcrawler.records import Text
 from webcrawler.web import Config, make_app
 from webcrawler.web.live.request import MAX_TYPED, STRATEGIES, LiveRequest
+from webcrawler.web.live.searches import BROKE
 from webcrawler.web.security import MAX_UPLOAD_BYTES
 
 
@@ -241,13 +242,13 @@ def test_search_that_says_nothing_has_a_page_which_says_why_if_it_never_began(we
 
     page = seen(web, f"/live/{job}")
     assert text(page, "//*[@id='live-state']") == "Ended: it broke off."
-    assert text(page, "//*[@class='note']") == "it was asked for in vain"
+    assert text(page, "//*[@class='note']") == BROKE
 
 
 def test_search_whose_process_died_is_over(web: TestClient) -> None:
     job = started(web)
     runner(web).writers.pop(job).close()  # as the kernel does
-    runner(web).over.add(job)
+    runner(web).processes[job].is_over = True
     until_there(web, lambda: web_searches(web)._started[job].is_over, "its end")
 
     assert "Ended: it broke off." in web.get(f"/live/{job}").text

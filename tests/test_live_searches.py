@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from signal import SIGKILL, SIGTERM
 from typing import Any
 
 import pytest
@@ -14,7 +14,6 @@ from live import (
     OURS,
     QUERY,
     journal,
-    keep,
     note,
     opened,
     runner,
@@ -32,12 +31,9 @@ from webcrawler import pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.clock import now
 from webcrawler.errors import BadInput
-from webcrawler.realtime import RealtimeJob
-from webcrawler.realtime import journal as journals
 from webcrawler.realtime.journal import Writer
-from webcrawler.web.live import searches, watch
-from webcrawler.web.live.request import LiveRequest
-from webcrawler.web.live.watch import WatchedSearch
+from webcrawler.web.live import searches
+from webcrawler.web.live.searches import NO_PROCESS
 
 BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <TITLE>Bookmarks</TITLE><DL><p><DT><A HREF="http://a.test/x,y?a=1&amp;b=2" ADD_DATE="1">A</A>
@@ -57,7 +53,7 @@ def web(tmp_path: Path) -> Iterator[TestClient]:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "GRACE_SECONDS", 0.02)
+    monkeypatch.setattr(searches, "GRACE_SECONDS", 0.02)
     monkeypatch.setattr(pace, "LIVE_WATCH_SECONDS", 0.001)
 
 
@@ -143,17 +139,6 @@ def test_a_search_that_did_not_end_well_or_lately_is_made_again(
     assert started(web) != job
 
 
-def test_a_search_of_a_terminal_is_there_for_who_asks_the_same(web: TestClient, tmp_path: Path) -> None:
-    asked = {"strategy": "adaptive", "enough": "5", "max_pages": "10", "max_time": "20", "keep": "similar"}
-    job = RealtimeJob.read(query=QUERY, **asked)
-    writer = Writer(tmp_path, "terminal")
-    journals.keep_asked(tmp_path, "terminal", journals.Asked(dict(job.asked)))
-    writer.write(journal("terminal"))
-
-    assert started(web, enough=5, max_pages=10, max_time=20) == "terminal"
-    writer.close()
-
-
 def test_search_whose_query_is_still_being_read_is_not_listed(web: TestClient) -> None:
     rows: list[Any] = []
     every = web_searches(web)
@@ -169,11 +154,12 @@ def test_search_whose_query_is_still_being_read_is_not_listed(web: TestClient) -
 
 
 def test_search_that_cannot_be_started_is_told_and_takes_no_place(web: TestClient) -> None:
-    runner(web).refuses = "not today"
-    answer = start(web)
-    assert (answer.status_code, note(answer)) == (503, "not today")
+    runner(web).refuses = True
+    answer = start(web, seeds="http://a.test/")
+    assert (answer.status_code, note(answer)) == (503, NO_PROCESS)
+    assert not list((runner(web).crawl_dir / "realtime").glob("*.seeds"))
 
-    runner(web).refuses = ""
+    runner(web).refuses = False
     assert start(web).status_code == 303
 
 
@@ -192,20 +178,7 @@ def test_stop_asks_the_search_to_end_and_leads_back(web: TestClient) -> None:
     assert "Ended: it was stopped." in web.get(f"/live/{job}").text
 
 
-def test_stop_before_the_launch_does_nothing_and_the_next_ends_it(web: TestClient, tmp_path: Path) -> None:
-    search = WatchedSearch(tmp_path, runner(web), "127.0.0.1")
-
-    search.stop("stopped")
-    assert search.why == "" and runner(web).ended == []
-    runner(web).is_slow = True
-    search.prepare(lambda: LiveRequest(QUERY, max_pages=5, max_time=60))
-    search.start()
-    search.stop("stopped")
-
-    assert runner(web).ended == [(search.job, False)]
-
-
-def test_search_that_has_not_begun_is_ended_by_who_runs_it(web: TestClient) -> None:
+def test_search_that_has_not_begun_is_ended_by_a_signal(web: TestClient) -> None:
     runner(web).is_slow = True
     job = started(web)
 
@@ -213,7 +186,7 @@ def test_search_that_has_not_begun_is_ended_by_who_runs_it(web: TestClient) -> N
     runner(web).finish(job)
 
     until_there(web, lambda: web_searches(web).look(job)["state"] == "finished", "its end")
-    assert runner(web).ended == [(job, False)] and runner(web).forgotten == [job]
+    assert runner(web).processes[job].signals == [SIGTERM]
     assert "Ended: it was stopped." in web.get(f"/live/{job}").text
 
 
@@ -224,78 +197,35 @@ def test_search_that_does_not_obey_is_told_once_in_good_order_and_once_at_once(
 
     stop(web, job)
 
-    until_there(web, lambda: not web_searches(web)._watching, "it to be left alone")
-    assert runner(web).ended == [(job, False), (job, True)]
+    until_there(web, lambda: not web_searches(web)._watching, "its end")
+    assert runner(web).processes[job].signals == [SIGTERM, SIGKILL]
     runner(web).writers.pop(job).close()  # as the kernel does
     assert "Ended: it was stopped." in web.get(f"/live/{job}").text
     assert [one["reason"] for one in web.get("/api/live").json()["searches"]] == ["stopped"]
 
 
-def test_search_that_passes_its_time_is_asked_to_end(web: TestClient, hasty: None) -> None:
+def test_search_that_passes_its_time_is_asked_to_end(
+    web: TestClient, hasty: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searches, "START_SECONDS", -120.0)
     job = started(web)
-    runner(web).write(job, started=1.0)
 
-    until_there(web, lambda: runner(web).writers[job].is_stopped(), "it to be told to end")
-    until_there(web, lambda: (job, True) in runner(web).ended, "it to be told to end")
+    until_there(web, lambda: runner(web).processes[job].is_over, "its end")
+    assert (runner(web).crawl_dir / "realtime" / f"{job}.stop").exists()
     runner(web).writers.pop(job).close()
     assert "Ended: time is up." in web.get(f"/live/{job}").text
-
-
-def test_search_that_does_not_begin_in_time_says_so(web: TestClient, hasty: None) -> None:
-    runner(web).is_slow, runner(web).patience_seconds = True, 0.0
-    job = started(web)
-    until_there(web, lambda: (job, False) in runner(web).ended, "it to be told to end")
-    runner(web).finish(job)
-
-    until_there(web, lambda: web_searches(web).look(job)["state"] == "finished", "its end")
-    page = seen(web, f"/live/{job}")
-    assert page.xpath("string(//*[@id='live-state'])") == "Ended: it broke off."
-    assert page.xpath("string(//*[@class='note'])") == "it did not begin within 0 s"
-
-
-def test_fault_costs_a_look_and_not_the_place_of_a_search(web: TestClient, hasty: None) -> None:
-    def broken(job: str) -> bool:
-        del launcher.is_over  # the next time it works
-        raise RuntimeError("out of threads")
-
-    launcher = runner(web)
-    launcher.is_slow, launcher.is_over = True, broken  # type: ignore[method-assign]
-    job = started(web)
-    until_there(web, lambda: "is_over" not in vars(launcher), "the fault")
-    launcher.finish(job)
-
-    until_there(web, lambda: not web_searches(web)._watching, "it to be left alone")
-    assert web_searches(web).look(job)["state"] == "finished"
 
 
 def test_only_the_last_searches_are_remembered(
     web: TestClient, hasty: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searches, "KEPT", 1)
+    monkeypatch.setattr(searches, "REMEMBERED", 1)
     jobs = []
     for _ in range(3):
         jobs.append(started(web, again="yes"))
         runner(web).finish(jobs[-1])
-        until_there(web, lambda: not web_searches(web)._watching, "it to be left alone")
 
-    assert runner(web).forgotten == jobs[:1]
-
-
-@pytest.mark.parametrize("is_read", [True, False])
-def test_addresses_that_a_server_which_was_killed_left_are_gone_when_the_next_one_starts(
-    tmp_path: Path, is_read: bool
-) -> None:
-    keep(tmp_path, "other")
-    old, new = (tmp_path / "realtime" / name for name in ("old.seeds", "new.examples"))
-    for file in (old, new):
-        file.write_text("http://a.test/")
-    if is_read:
-        keep(tmp_path, "old")
-    else:
-        os.utime(old, (1.0, 1.0))
-
-    with opened(tmp_path):
-        assert (old.exists(), new.exists()) == (False, True)  # the new one may belong to another server
+    assert list(web_searches(web)._started) == jobs[1:]
 
 
 def test_finds_of_a_search_that_was_killed_leave_when_the_server_starts(tmp_path: Path) -> None:
@@ -327,16 +257,16 @@ def test_only_who_started_a_search_or_sits_here_may_stop_it(tmp_path: Path) -> N
 def test_searches_end_with_the_server(tmp_path: Path) -> None:
     with opened(tmp_path) as web:
         job = started(web)
-        launcher = runner(web)
-        assert not launcher.writers[job].is_stopped()
+        stand_in = runner(web)
+        assert not stand_in.writers[job].is_stopped()
 
-    assert launcher.writers[job].is_stopped()
+    assert stand_in.writers[job].is_stopped()
 
 
 # ---- the addresses that were given
 
 
-def test_addresses_reach_the_search_as_files_and_are_gone_when_it_has_read_them(
+def test_addresses_reach_the_search_as_files_and_are_gone_when_it_is_over(
     web: TestClient, hasty: None
 ) -> None:
     runner(web).is_slow = True
@@ -357,6 +287,7 @@ def test_addresses_reach_the_search_as_files_and_are_gone_when_it_has_read_them(
     files = [runner(web).crawl_dir / "realtime" / f"{job}.{name}" for name in ("seeds", "examples")]
     assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
     runner(web).begin(job)
+    runner(web).finish(job)
     until_there(web, lambda: not any(file.exists() for file in files), "the lists to be removed")
 
 

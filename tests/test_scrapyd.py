@@ -30,8 +30,6 @@ from webcrawler import __version__, connection
 from webcrawler.demo import DemoWeb
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
-from webcrawler.web import Config
-from webcrawler.web.live import launchers as web_scrapyd
 
 pytestmark = [pytest.mark.scrapyd, pytest.mark.slow]
 
@@ -301,20 +299,6 @@ def test_what_a_search_found_is_searched_by_others(
     found = scrapy("search", "molecular biology", "-n", "100", folder=scrapyd.search_dir)
 
     assert {hit["url"] for hit in searched["hits"]} <= {hit["url"] for hit in found["hits"]}
-
-
-def test_the_search_page_starts_and_ends_searches_here(scrapyd: Scrapyd, searched: Journal) -> None:
-    page = web_scrapyd.Scrapyd(Config(scrapyd.search_dir, scrapyd=scrapyd.url))
-    asked = {"job": "page", "query": "sailing knots", "strategy": "breadth", "enough": "0"}
-
-    page.start("page", asked)
-    assert not page.is_over("page")
-    until(lambda: journal.read(scrapyd.search_dir, "page"), "the list")
-    page.end("page", at_once=False)
-    until(lambda: page.is_over("page"), "its end")
-
-    found = journal.read(scrapyd.search_dir, "page")
-    assert found and found["state"] == "finished" and found["query"] == "sailing knots"
 
 
 # Helpers

@@ -206,8 +206,6 @@ SERVE_LIVE_JOBS = given("SERVE_LIVE_JOBS", 2, "searches", 1)
 SERVE_LIVE_SECONDS = given("SERVE_LIVE_SECONDS", 120, "seconds", 1)
 # Pages that one search of the web may fetch.
 SERVE_LIVE_PAGES = given("SERVE_LIVE_PAGES", 300, "pages", 1)
-# URL of a Scrapyd that runs searches of the web; empty: child processes run them.
-SERVE_SCRAPYD = given("SERVE_SCRAPYD", "", "URL")
 
 # ---- Shared finds
 

@@ -145,7 +145,7 @@ def test_42_a_page_launches_a_focused_search_and_shows_what_it_finds(
         (row,) = page_of(web, "/status").xpath("//table[.//th='agent']/tbody/tr")
 
         killed = job
-        app.state.live.searches.launcher._processes[killed].kill()
+        app.state.live.searches._started[killed].process.kill()
         until(lambda: app.state.live.searches._started[killed].is_over, "its death")
         job = started(web, **asked)  # who asks the same again gets another one
         assert job != killed

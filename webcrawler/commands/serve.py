@@ -74,7 +74,6 @@ class Serve(Command):
             live_jobs=self.project.getint("SERVE_LIVE_JOBS"),
             live_seconds=self.project.getint("SERVE_LIVE_SECONDS"),
             live_pages=self.project.getint("SERVE_LIVE_PAGES"),
-            scrapyd=self.project.get("SERVE_SCRAPYD"),
             pages_token=token_of(self.project, "SERVE_PAGES_TOKEN"),
             take_in=self._take_in,
             live_settings=tuple(  # a search of the web is started with these, too

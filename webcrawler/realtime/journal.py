@@ -31,7 +31,7 @@ STATES = ("running", "finished")
 REASONS = ("enough", "max_pages", "max_time", "nothing_left", "stopped", "failed")
 KEPT = 100  # journals of runs that are over
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
-SUFFIXES = ("json", "log", "lock", "stop", "asked", "new")  # of the files of a run
+SUFFIXES = ("json", "log", "lock", "stop", "asked", "new", "seeds", "examples")  # of the files of a run
 _NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,100}")
 
 

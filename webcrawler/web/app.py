@@ -36,7 +36,7 @@ def make_app(config: Config) -> Starlette:
     """The application for one data folder, which need not exist yet.
 
     Raises:
-        BadInput: a host, origin or Scrapyd of the configuration is not valid.
+        BadInput: a host or origin of the configuration is not valid.
     """
     overviews = Overviews(config)
     metrics = Metrics(config, overviews)

@@ -54,7 +54,6 @@ class Config:
     live_jobs: int = 2  # such searches at once
     live_seconds: int = 120  # for each of them, at most
     live_pages: int = 300  # to fetch for each of them, at most
-    scrapyd: str = ""  # URL of a Scrapyd that runs them; "": child processes do
     pages_token: str = field(default="", repr=False)  # of those who may hand pages in; "": nobody may
     take_in: TakeIn | None = None  # takes in the pages of a WARC file, as `repository.receive` does
     live_settings: tuple[tuple[str, str], ...] = ()  # of the crawl, to be passed on to such a search

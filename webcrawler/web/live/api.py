@@ -116,7 +116,7 @@ class Api:
         self._check(request)
         job = (await self._access.known(request))["job"]
         self._access.check_stop(request, job)
-        await self._searches.stop(job)
+        await run_in_threadpool(self._searches.stop, job)
         return json_answer(await run_in_threadpool(self._searches.look, job), 202, "no-store")
 
     def _check(self, request: Request) -> None:

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from webcrawler.archive import discard_left_over
 from webcrawler.errors import BadInput
 from webcrawler.realtime import ENOUGH, Journal
 from webcrawler.search import Snippets
@@ -23,8 +24,7 @@ from webcrawler.web.failures import NotNow
 from webcrawler.web.hosts import client_of
 from webcrawler.web.live.api import Access, Api
 from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, STRATEGIES, read_form, read_live_request
-from webcrawler.web.live.searches import OneAtATime, Searches
-from webcrawler.web.live.watch import is_over
+from webcrawler.web.live.searches import OneAtATime, Searches, is_over
 from webcrawler.web.parameters import Parameters, read
 from webcrawler.web.render import page
 from webcrawler.web.tokens import KEY_BYTES, Tokens, is_foreign
@@ -68,7 +68,7 @@ class LivePages:
     """The pages, the API and the searches of one application.
 
     Raises:
-        BadInput: a host or the Scrapyd of the settings is not valid.
+        BadInput: a host of the settings is not valid.
     """
 
     def __init__(self, config: Config) -> None:
@@ -102,10 +102,10 @@ class LivePages:
         ]
 
     async def enter(self) -> None:
-        await run_in_threadpool(self.searches.tidy)
+        await run_in_threadpool(discard_left_over, self._config.crawl_dir)  # of a search that was killed
 
     async def leave(self) -> None:
-        await self.searches.leave()
+        self.searches.leave()
 
     async def _home(self, request: Request) -> Response:
         self._access.check(request)
@@ -184,7 +184,7 @@ class LivePages:
         job = (await self._access.known(request))["job"]
         self._check(request, (await read_form(request)).fields.one("token"), job)
         self._access.check_stop(request, job)
-        await self.searches.stop(job)
+        await run_in_threadpool(self.searches.stop, job)
         return RedirectResponse(f"{self._config.root}/live/{job}", 303)
 
     def _token(self, request: Request, what: str) -> str:
