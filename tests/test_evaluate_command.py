@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import pty
 import re
-import shlex
 import signal
 import subprocess
 import sys
@@ -23,12 +21,9 @@ from crawled import crawled, fetched, link
 from localweb import PROJECT
 from waiting import until
 
-import webcrawler
-
 pytestmark = pytest.mark.slow
 
 GRAPH = "6\n1 2 3\n4\n4 5\n0\n3\n0\n"
-SHA256 = "fe2f1ff695055852966a93a5738e63bf0607490ddd16cb72ed74c15d965d7a1a"  # of the links and URLs
 
 
 @pytest.fixture
@@ -69,9 +64,6 @@ def test_programs_read_the_figures(run: Run, graph: Path, tmp_path: Path) -> Non
     assert answer.status == 0, answer.err
     found = json.loads(file.read_text())
     assert found["graph"] == {"pages": 6, "links": 9}
-    assert found["provenance"]["version"] == webcrawler.__version__
-    assert found["provenance"]["graph"]["sha256"] == SHA256
-    assert {"python", "system", "numpy"} <= set(found["provenance"]["environment"])
     named = {(one["measure"], one["of"], one["ordering"], one["start"]): one for one in found["compared"]}
     blend = named["auc", "ib:2", "blend", 0]
     assert blend["mean"]["trials"] == 2
@@ -91,22 +83,6 @@ def test_programs_read_the_figures(run: Run, graph: Path, tmp_path: Path) -> Non
     # Hot are 0, 3 and 4; fifo from 0 visits 0 1 2 3 4 5.
     assert found["runs"][0]["auc"]["ib:2"] == pytest.approx(100 * (1 + 1 + 1 + 2 + 3 + 3) / 18, abs=0.001)
     assert len(re.findall(r"(?m)^blend +all ", answer.out)) == 6  # means, differences
-
-
-def test_figures_are_written_as_tidy_rows(run: Run, graph: Path, tmp_path: Path) -> None:
-    answer = run(
-        graph, "--orderings", "fifo,random", "--seeds", "2,5", "--hot", "ib:2", "--tidy", tmp_path / "f.csv"
-    )
-
-    assert answer.status == 0, answer.err
-    with (tmp_path / "f.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [*rows[0]] == ["ordering", "start", "seed", "measure", "of", "percent", "value"]
-    areas = [row for row in rows if row["measure"] == "auc"]
-    assert [row["ordering"] for row in areas] == ["fifo", "random", "random"]
-    assert [row["seed"] for row in areas] == ["", "2", "5"]
-    assert float(areas[0]["value"]) == pytest.approx(100 * (1 + 1 + 1 + 2 + 3 + 3) / 18, abs=0.001)
-    assert len([row for row in rows if row["measure"] == "p_st"]) == 3 * 101
 
 
 def test_a_crawl_may_stop_early(run: Run, graph: Path, tmp_path: Path) -> None:
@@ -179,8 +155,7 @@ def test_an_ordering_of_ones_own_is_found_in_the_working_folder(tmp_path: Path, 
 
     assert done.returncode == 0, done.stderr
     assert re.search(r"(?m)^mine\.Mine +0 ", done.stdout)
-    found = json.loads((tmp_path / "f.json").read_text())
-    assert found["provenance"]["command"].endswith(shlex.join(["scrapy", *command]))
+    assert json.loads((tmp_path / "f.json").read_text())["runs"]
 
 
 def test_without_matplotlib_plots_are_refused_at_once(
@@ -250,8 +225,6 @@ BAD = [
     (("CRAWL", "--focused=topics.json", "--seeds=3"), "--seeds is for orderings and --freshness"),
     (("GRAPH", "--pages=5"), "--pages belongs to --focused TOPICS.json"),
     (("GRAPH", "--strategies=fifo"), "--strategies belongs to --focused TOPICS.json"),
-    (("GRAPH", "--tidy", "figures.xlsx"), "--tidy=figures.xlsx: the name ends in .csv"),
-    (("GRAPH", "--tidy", "/proc/figures.csv"), "cannot write to /proc"),
     (("GRAPH", "--hot", "xx:3"), "--hot=xx:3: write metric:threshold"),
     (("GRAPH", "--hot", "is:biology"), "need texts"),
     (("GRAPH", "--hot", "ir:0%"), "--hot=ir:0%: a percentage must be above 0 %"),

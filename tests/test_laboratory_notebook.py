@@ -20,5 +20,5 @@ def test_the_notebook_runs_to_its_end_and_says_what_it_is_about(tmp_path: Path) 
     assert "area under P_ST" in shown["run"]
     assert "image/png" in shown["plot"]
     assert "mine.ShortestFirst" in shown["mine"]
-    assert "sha256" in shown["provenance"]
+    assert "1883" in shown["publish-figures"]
     assert (tmp_path / "figures.json").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Callable, Mapping, Sequence, Sized
 from functools import partial
 from pathlib import Path
@@ -36,7 +35,6 @@ class Compared(NamedTuple):
     """What came out, for files."""
 
     figures: Mapping[str, Any]  # for --json
-    rows: Sequence[Mapping[str, Any]]  # for --tidy
     draw: Callable[[Path], Sequence[Path]]
 
 
@@ -68,8 +66,7 @@ class Evaluate(Command):
         Option("--budgets", BUDGETS, f"with --freshness: fetches a page and day ({BUDGETS})"),
         Option("--window", WINDOW, f"with --freshness: years of the traces ({WINDOW})"),
         Option("--plots", None, "draw the curves as SVG files", "DIR"),
-        Option("--json", None, "write all figures and where they come from as JSON", "FILE"),
-        Option("--tidy", None, "write the figures as rows, one observation each", "FILE.csv"),
+        Option("--json", None, "write all figures as JSON", "FILE"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -92,10 +89,6 @@ class Evaluate(Command):
             base.check_folder(Path(opts.plots))
         if opts.json:
             base.check_file(Path(opts.json))
-        if opts.tidy:
-            if not opts.tidy.endswith(".csv"):
-                raise BadInput(f"--tidy={opts.tidy}: the name ends in .csv")
-            base.check_file(Path(opts.tidy))
         if opts.freshness:
             compared = self._compare_policies(args, opts, seeds or [1])
         elif opts.focused is not None:
@@ -132,10 +125,10 @@ class Evaluate(Command):
             print(f"{reached} Hot pages: {hot}." if hot else reached)
         print(f"\n{results}", flush=True)  # before files, which may fail
         draw = partial(evaluation.plots.draw, recorded, results.runs)
-        return Compared(results.as_json(), results.rows(), draw)
+        return Compared(results.as_json(), draw)
 
     def _compare_strategies(self, crawl_dir: Path, opts: argparse.Namespace, jobs: int) -> Compared | None:
-        from webcrawler.evaluation import focused, provenance
+        from webcrawler.evaluation import focused
 
         experiments = _experiments(opts)
         recording = focused.Recording(crawl_dir)
@@ -154,17 +147,15 @@ class Evaluate(Command):
             "documents": len(recording.documents),
             "not_archived": len(recording.not_archived),
             "pages": pages,
-            "provenance": provenance(recording.described()),
             "compared": focused.compared(runs, pages),
             "runs": [run.as_json(pages) for run in runs],
         }
-        rows = [row for run in runs for row in run.rows(pages)]
-        return Compared(figures, rows, partial(focused.draw, runs, pages))
+        return Compared(figures, partial(focused.draw, runs, pages))
 
     def _compare_policies(
         self, sources: Sequence[str], opts: argparse.Namespace, seeds: Sequence[int]
     ) -> Compared | None:
-        from webcrawler.evaluation import freshness, provenance
+        from webcrawler.evaluation import freshness
 
         policies = base.comma_separated(opts.policies, "--policies")
         freshness.check(policies)
@@ -178,20 +169,12 @@ class Evaluate(Command):
             return None
         print(freshness.summary(worlds))
         print("\n" + freshness.tables(runs), flush=True)  # before files, which may fail
-        rows = freshness.as_json(runs)
-        figures = {"provenance": provenance(freshness.described(worlds)), "runs": rows}
-        return Compared(figures, rows, partial(freshness.draw, runs))
+        return Compared({"runs": freshness.as_json(runs)}, partial(freshness.draw, runs))
 
 
 def _write(compared: Compared, opts: argparse.Namespace) -> None:
     if opts.json:
         base.write_json(Path(opts.json), compared.figures)
-    if opts.tidy:
-        names = dict.fromkeys(name for row in compared.rows for name in row)
-        with base.output_file(Path(opts.tidy)) as part, part.open("w", encoding="utf-8", newline="") as out:
-            table = csv.DictWriter(out, names)
-            table.writeheader()
-            table.writerows(compared.rows)
     for file in compared.draw(Path(opts.plots)) if opts.plots else ():
         print(base.printable(str(file)))
 

@@ -1,13 +1,13 @@
 """Which ordering was better? A laboratory for the orders in which URLs are visited (Cho 1998).
 
 `read` takes a recorded graph from a file, `compare` lets virtual crawlers go over it with the real `Frontier`
-and the real ranks, `Results` holds their figures: tables with intervals, and rows for other libraries.
+and the real ranks, `Results` holds their figures: tables with intervals.
 `runs` gives one crawl after the other; `measures` say how good an order was, `plots` show it.
 """
 
 from webcrawler.evaluation import hotness, plots
 from webcrawler.evaluation.figures import Metrics, Run, tables
-from webcrawler.evaluation.laboratory import SEEDS, Results, compare, experiments, provenance, runs
+from webcrawler.evaluation.laboratory import SEEDS, Results, compare, experiments, runs
 from webcrawler.evaluation.measures import check_flush
 from webcrawler.evaluation.recorded import Recorded, read
 from webcrawler.evaluation.runner import private_redis, processors
@@ -25,7 +25,6 @@ __all__ = [
     "plots",
     "private_redis",
     "processors",
-    "provenance",
     "read",
     "runs",
     "tables",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -55,17 +55,6 @@ class Run(NamedTuple):
         run = self._asdict()
         del run["figures"]
         return {**run, **self.figures._asdict()}
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """The figures as tidy rows: `value` is one of a `measure`, for pages `of` a kind, at a `percent`."""
-        figures = self.figures._asdict()
-        run = {"ordering": self.ordering, "start": self.start, "seed": self.seed}
-        for measure, by_name in figures.items():
-            for name, value in by_name.items():
-                curve = value if isinstance(value, list) else [value]
-                for percent, figure in enumerate(curve):
-                    at = percent if isinstance(value, list) else None
-                    yield {**run, "measure": measure, "of": name, "percent": at, "value": figure}
 
 
 class Evaluator:

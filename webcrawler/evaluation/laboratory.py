@@ -5,22 +5,14 @@ Source: Cho 1998, sections 5 and 6.
 
 from __future__ import annotations
 
-import platform
-import shlex
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-import numpy as np
-
-import webcrawler
-from webcrawler import clock
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.figures import Evaluator, Metrics, Run, compared, tables
@@ -141,19 +133,14 @@ class Results:
     def __str__(self) -> str:
         return tables(self.runs)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Tidy: a row for each figure of each crawl (`ordering`, `start`, `seed`, `measure`, `of`, …)."""
-        return [row for run in self.runs for row in run.rows()]
-
     def compared(self) -> list[dict[str, Any]]:
         """Means with 95 % intervals, and differences from the first ordering, each with a paired test."""
         return compared(self.runs)
 
     def as_json(self) -> dict[str, Any]:
-        """All figures, and where they come from; keys as in docs/reference/commands.md."""
+        """All figures; keys as in docs/reference/commands.md."""
         return {
             "graph": {"pages": self.graph.graph.pages, "links": self.graph.graph.links},
-            "provenance": provenance(self.graph.described()),
             "compared": self.compared(),
             "runs": [run.as_json() for run in self.runs],
         }
@@ -187,19 +174,3 @@ def compare(
     crawls = experiments(orderings, seeds, metrics.query)
     found = runs(recorded, starts, crawls, metrics, progress, pages_max, jobs or processors())
     return Results(recorded, [run for _, run in sorted(found, key=lambda one: one[0])])
-
-
-def provenance(described: Mapping[str, Any]) -> dict[str, Any]:
-    """Where figures come from, to be kept beside them: what made them, of what, and in what environment."""
-    return {
-        "version": webcrawler.__version__,
-        "command": shlex.join(sys.orig_argv),  # Scrapy takes the name of its command out of sys.argv
-        "made": datetime.fromtimestamp(clock.now(), UTC).isoformat(timespec="seconds"),
-        "graph": dict(described),
-        "environment": {
-            "python": platform.python_version(),
-            "system": platform.platform(),
-            "processors": processors(),
-            "numpy": np.__version__,
-        },
-    }

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import hashlib
 import lzma
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -63,16 +61,6 @@ class Recorded:
             pages = f"pages {self.labels[0]} to {self.labels[-1]}"
         raise BadInput(f"--start: the graph has no page {start[:200]!r}; it has {pages}")
 
-    def described(self) -> dict[str, Any]:
-        """How large it is, and a hash by which it is known again, in whatever file it is."""
-        links = (self.graph.starts.astype("<i8").tobytes(), self.graph.targets.astype("<i8").tobytes())
-        texts = ("\n".join(self.urls).encode(), "\n".join(self.anchors).encode())
-        return {
-            "pages": self.graph.pages,
-            "links": self.graph.links,
-            "sha256": hash_of([*links, *texts]),
-        }
-
     def reachable(self, start: int) -> Recorded:
         """The part that can be reached from a page; nothing else counts (Cho 1998, section 6).
 
@@ -94,14 +82,6 @@ class Recorded:
             urls=[self.urls[page] for page in pages.tolist()],
             anchors=[self.anchors[link] for link in np.flatnonzero(kept).tolist()] if self.anchors else (),
         )
-
-
-def hash_of(parts: Iterable[bytes]) -> str:
-    """SHA-256 of the parts, each with its length, in hexadecimal."""
-    found = hashlib.sha256()
-    for part in parts:
-        found.update(len(part).to_bytes(8, "little") + part)
-    return found.hexdigest()
 
 
 def as_number(start: str) -> int | None:

@@ -14,7 +14,7 @@ from webcrawler import urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import record_at
 from webcrawler.errors import BadInput, Unavailable, Unreadable
-from webcrawler.evaluation.recorded import documents, hash_of
+from webcrawler.evaluation.recorded import documents
 from webcrawler.parsing import index_text, parse
 from webcrawler.records import FORM_AND_LINK, Document, Link, Page, Text
 
@@ -81,12 +81,6 @@ class Recording:
             document.number
         }
         return [document, *(self.documents[number] for number in sorted(equal & self.documents.keys()))]
-
-    def described(self) -> dict[str, Any]:
-        """How many documents it has, and a hash of their URLs and bytes."""
-        found = sorted((document.url, document.digest) for document in self.documents.values())
-        parts = (part for url, digest in found for part in (url.encode(), digest))
-        return {"documents": len(found), "sha256": hash_of(parts)}
 
     @cached_property
     def _redirects(self) -> dict[str, Link]:

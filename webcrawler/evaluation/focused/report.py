@@ -92,16 +92,6 @@ class Run(NamedTuple):
             "first_10": None if until == float("inf") else int(until),
         }
 
-    def rows(self, pages: int) -> Iterator[dict[str, Any]]:
-        """Its figures as tidy rows: `value` is one of a `measure`, after `pages` documents."""
-        run = {"strategy": self.strategy, "query": self.query}
-        for mark in marks_of(pages):
-            figures = {"found": self.at(mark), "recall": self.recall(mark), "harvest": self.harvest(mark)}
-            for measure, value in figures.items():
-                yield {**run, "measure": measure, "pages": mark, "value": float(value)}
-        for measure, share in self.pool._asdict().items() if self.pool else ():
-            yield {**run, "measure": measure, "pages": pages, "value": share}
-
 
 def marks_of(pages: int) -> list[int]:
     """Where crawls of so many pages are measured: at 100, 300, 1000, and at their end."""

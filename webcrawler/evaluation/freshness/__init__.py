@@ -6,7 +6,7 @@
 
 from webcrawler.evaluation.freshness.laboratory import Run, runs
 from webcrawler.evaluation.freshness.policies import POLICIES, check
-from webcrawler.evaluation.freshness.report import as_json, described, draw, fraction, summary, tables
+from webcrawler.evaluation.freshness.report import as_json, draw, fraction, summary, tables
 from webcrawler.evaluation.freshness.world import worlds
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "Run",
     "as_json",
     "check",
-    "described",
     "draw",
     "fraction",
     "runs",

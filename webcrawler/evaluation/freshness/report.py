@@ -13,7 +13,6 @@ from webcrawler.evaluation.figures import aligned
 from webcrawler.evaluation.freshness.laboratory import ORACLE, Run
 from webcrawler.evaluation.freshness.world import World
 from webcrawler.evaluation.plots import axes_of, plot_curves, save
-from webcrawler.evaluation.recorded import hash_of
 
 COLUMNS: dict[str, tuple[Callable[[Run], float | None], str]] = {
     "plain": (lambda run: run.plain, ".3f"),
@@ -37,13 +36,6 @@ def summary(worlds: Sequence[World]) -> str:
         f"{world.name}: {pages:,} pages of {len(world.noisy):,} servers, {changes:,.0f} changes in "
         f"{world.days:,.0f} days; seeds {seeds}. Measured: the last third of the time."
     )
-
-
-def described(worlds: Sequence[World]) -> dict[str, Any]:
-    """What the worlds are, and a hash of all that happens in them."""
-    arrays = ((world.servers, world.weights, world.times, world.pages) for world in worlds)
-    parts = (array.astype("<f8").tobytes() for of_world in arrays for array in of_world)
-    return {"world": worlds[0].name, "seeds": [world.seed for world in worlds], "sha256": hash_of(parts)}
 
 
 def as_json(runs: Sequence[Run]) -> list[dict[str, Any]]:
