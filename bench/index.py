@@ -24,7 +24,7 @@ from whoosh.index import create_in
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index.changes import BATCH, Follower
-from webcrawler.index.whoosh.schema import url_words
+from webcrawler.index.schema import url_words
 from webcrawler.parsing import index_text, parse
 from webcrawler.records import Document, Entry, Fetch, Lease, Text
 from webcrawler.urls import url_id

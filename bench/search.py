@@ -44,7 +44,7 @@ from whoosh.qparser import MultifieldParser, OrGroup, QueryParser
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index.changes import Follower
-from webcrawler.index.whoosh.files import MappedSegment
+from webcrawler.index.files import MappedSegment
 from webcrawler.records import Entry, Fetch, Lease, Text
 from webcrawler.search import Searcher
 from webcrawler.text.analysis import terms

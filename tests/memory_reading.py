@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Posted, Reading, Values, Vector
-from webcrawler.index.whoosh.hit_encoding import PlainHit, encode, field, vector
+from webcrawler.index.hits import PlainHit, encode, field, vector
 from webcrawler.search.matches import Identifier, Matches, Ranking
 from webcrawler.search.scores import Part
 from webcrawler.text.query import QueryTerm

@@ -19,8 +19,9 @@ from whoosh.query import Phrase
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index import Live, Reading, changes, follower
 from webcrawler.index.changes import Follower
-from webcrawler.index.whoosh import Anchored, hit_encoding
-from webcrawler.index.whoosh.folder import applied_seq
+from webcrawler.index.folder import applied_seq
+from webcrawler.index.hits import anchor_lists
+from webcrawler.index.schema import Anchored
 from webcrawler.records import Entry, Fetch, Lease, Link
 from webcrawler.urls import server, url_id
 
@@ -185,7 +186,7 @@ def test_no_phrase_and_no_neighbourhood_spans_two_texts(crawl: Crawl) -> None:
 
 
 def test_hit_lists_of_anchors_keep_places_capitals_and_repeats() -> None:
-    lists = hit_encoding.anchor_lists((("The Cell", 2), ("cell wall", 1)))
+    lists = anchor_lists((("The Cell", 2), ("cell wall", 1)))
 
     found = {term: [(hit >> 4, bool(hit & 1)) for hit in packed] for term, packed in lists.items()}
     assert found == {

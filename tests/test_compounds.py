@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_languages import write
 
-from webcrawler.index.whoosh.hit_encoding import field
+from webcrawler.index.hits import field
 from webcrawler.search import Searcher
 from webcrawler.text import analysed, compound
 

@@ -21,7 +21,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import Unavailable
 from webcrawler.index import Live, follower
 from webcrawler.index.changes import Follower
-from webcrawler.index.whoosh.folder import indexed_documents
+from webcrawler.index.folder import indexed_documents
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.search import Searcher
 from webcrawler.search.engine import Answer, Engine, Question

@@ -9,9 +9,9 @@ from whoosh.index import FileIndex, create_in
 from whoosh.query import And, Phrase, Term
 from whoosh.writing import SegmentWriter
 
-from webcrawler.index.whoosh.hit_encoding import MAX_POSITIONS, HitList, PlainHit, anchor_lists, encode
-from webcrawler.index.whoosh.schema import index_document, make_schema, url_words
-from webcrawler.index.whoosh.writer import BulkWriter
+from webcrawler.index.hits import MAX_POSITIONS, HitList, PlainHit, anchor_lists, encode
+from webcrawler.index.schema import index_document, make_schema, url_words
+from webcrawler.index.writer import BulkWriter
 from webcrawler.records import Document, Section, Text
 from webcrawler.text.analysis import MAX_TERM_CHARACTERS, MAX_TOKENS, terms, tokens
 

@@ -17,9 +17,9 @@ from whoosh.index import TOC
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import Unavailable
 from webcrawler.index.changes import Follower
-from webcrawler.index.whoosh.files import load, loads
-from webcrawler.index.whoosh.folder import NAME, read_toc
-from webcrawler.index.whoosh.values import Values
+from webcrawler.index.files import load, loads
+from webcrawler.index.folder import NAME, read_toc
+from webcrawler.index.postings import Values
 from webcrawler.search import Searcher
 
 PAGE = "http://a.test/genome"

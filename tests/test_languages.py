@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index import Live
 from webcrawler.index.changes import Follower
-from webcrawler.index.whoosh.hit_encoding import hit_lists
+from webcrawler.index.hits import hit_lists
 from webcrawler.search import Searcher
 from webcrawler.search.snippets import Snippets
 from webcrawler.text import (

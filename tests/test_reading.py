@@ -18,10 +18,8 @@ from whoosh.index import open_dir
 from whoosh.reading import SegmentReader
 
 from webcrawler.errors import Unavailable
-from webcrawler.index import Live, Reading
-from webcrawler.index.whoosh import Anchored, Indexable, codec, files
-from webcrawler.index.whoosh.engine import WhooshEngine
-from webcrawler.index.whoosh.hit_encoding import (
+from webcrawler.index import Live, Reading, codec, files
+from webcrawler.index.hits import (
     HitList,
     PlainHit,
     decode_vector,
@@ -31,8 +29,10 @@ from webcrawler.index.whoosh.hit_encoding import (
     hit_lists,
     vector,
 )
-from webcrawler.index.whoosh.segment_reader import Cache, Posted
-from webcrawler.index.whoosh.values import Values, packed, unpacked
+from webcrawler.index.postings import Values, packed, unpacked
+from webcrawler.index.reader import Cache, Posted
+from webcrawler.index.schema import Anchored, Indexable
+from webcrawler.index.writer import WhooshEngine
 from webcrawler.records import Document
 from webcrawler.text.analysis import terms
 

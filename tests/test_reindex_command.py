@@ -14,9 +14,9 @@ from searched import entry, publish
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views
 from webcrawler.errors import BadInput, Unavailable
+from webcrawler.index import folder, live, schema
+from webcrawler.index.folder import indexed_documents
 from webcrawler.index.follower import reindex, wait_until_caught_up
-from webcrawler.index.whoosh import folder, live, schema
-from webcrawler.index.whoosh.folder import indexed_documents
 from webcrawler.search import Searcher
 
 

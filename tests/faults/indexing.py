@@ -15,7 +15,7 @@ from marked import Mark, until
 from ordeal import PROJECT, Fault
 from verdict import in_anchors, in_index
 
-from webcrawler.index.whoosh.folder import applied_seq
+from webcrawler.index.folder import applied_seq
 
 # Commits of 20 documents, or of the anchors of 20 pages: a small web, too, is many commits and some merges.
 FOLLOWER = """

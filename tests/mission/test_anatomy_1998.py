@@ -24,7 +24,7 @@ from whoosh.index import open_dir
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import record_at
-from webcrawler.index.whoosh.hit_encoding import PlainHit
+from webcrawler.index.hits import PlainHit
 from webcrawler.linkgraph import catalog_graph
 from webcrawler.linkgraph.stored import load
 from webcrawler.web import Config, make_app

@@ -1,30 +1,22 @@
 """Which documents hold these words? An inverted index: derived data, rebuilt from the catalog at any time.
 
-`follower` keeps index and anchors up to date, by way of `changes`. `Live` opens what was
-committed last. `whoosh/` writes and reads the files.
+Its segments are Whoosh's, written and read as arrays. `follower` keeps index and anchors up to date, by way
+of `changes`; `writer` commits them, by way of `schema` (fields) and `codec`. `Live` opens what was committed
+last, and `Reading` reads it. `folder` makes, checks and exchanges index folders. `hits` encodes where a term
+stands; `postings` decodes many hit lists at once.
 """
 
 from webcrawler.index import follower
 from webcrawler.index.changes import indexable
+from webcrawler.index.codec import BulkCodec
+from webcrawler.index.files import MappedSegment
+from webcrawler.index.folder import applied_seq, indexed_documents
 from webcrawler.index.follower import reindex, wait_until_caught_up
-from webcrawler.index.whoosh import (
-    ANCHOR_POSITIONS,
-    BulkCodec,
-    Finds,
-    Flat,
-    HitList,
-    Hits,
-    Live,
-    MappedSegment,
-    Number,
-    Posted,
-    Reading,
-    Values,
-    Vector,
-    applied_seq,
-    followed,
-    indexed_documents,
-)
+from webcrawler.index.hits import ANCHOR_POSITIONS, HitList, Vector
+from webcrawler.index.live import Finds, Live, followed
+from webcrawler.index.postings import Flat, Values
+from webcrawler.index.reader import Posted, Reading
+from webcrawler.index.schema import Hits, Number
 
 __all__ = [
     "ANCHOR_POSITIONS",

@@ -17,7 +17,9 @@ from pathlib import Path
 
 from webcrawler import clock, metrics
 from webcrawler.archive.catalog import LEAST_PAGES, SAMPLED, Catalog, Repeats
-from webcrawler.index.whoosh import Anchored, Indexable, WhooshEngine, discard
+from webcrawler.index.folder import discard
+from webcrawler.index.schema import Anchored, Indexable
+from webcrawler.index.writer import WhooshEngine
 from webcrawler.records import Document
 
 BATCH = 500  # changes to a commit (WC: "every few hundred documents")

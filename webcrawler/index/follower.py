@@ -12,7 +12,8 @@ from webcrawler import pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, is_crawling
 from webcrawler.index.changes import BATCH, Follower
-from webcrawler.index.whoosh import WhooshEngine, discard, is_outdated
+from webcrawler.index.folder import discard, is_outdated
+from webcrawler.index.writer import WhooshEngine
 
 PATIENCE_SECONDS = 5.0  # how long the first waiting change waits for the others
 Progress = Callable[[int, int], None]  # applied, last seq

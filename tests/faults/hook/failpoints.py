@@ -104,17 +104,17 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     # indexed
     "views.locked": ("webcrawler/views.py", "a process has the lock"),
     "index.read": ("webcrawler/index/changes.py", "changes are read"),
-    "index.added": ("webcrawler/index/whoosh/engine.py", "documents are added, nothing is written"),
+    "index.added": ("webcrawler/index/writer.py", "documents are added, nothing is written"),
     "index.written": (
-        "webcrawler/index/whoosh/writer.py",
+        "webcrawler/index/writer.py",
         "a segment is written, no table of contents has it",
     ),
-    "index.merging": ("webcrawler/index/whoosh/writer.py", "old segments are read into a new one"),
-    "index.committed": ("webcrawler/index/whoosh/engine.py", "committed with its seq, not remembered here"),
+    "index.merging": ("webcrawler/index/writer.py", "old segments are read into a new one"),
+    "index.committed": ("webcrawler/index/writer.py", "committed with its seq, not remembered here"),
     "index.applied": ("webcrawler/index/changes.py", "remembered"),
     "anchors.read": ("webcrawler/index/changes.py", "whose anchors changed is known"),
-    "anchors.committed": ("webcrawler/index/whoosh/engine.py", "anchors of some pages are committed"),
-    "index.optimizing": ("webcrawler/index/whoosh/engine.py", "all is applied, segments are to become one"),
+    "anchors.committed": ("webcrawler/index/writer.py", "anchors of some pages are committed"),
+    "index.optimizing": ("webcrawler/index/writer.py", "all is applied, segments are to become one"),
     # purged
     "purge.before-write": ("webcrawler/archive/stored.py", "a WARC file is to be written anew"),
     "purge.written": (

@@ -11,8 +11,8 @@ from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
 from whoosh.formats import Existence
 
 from webcrawler.archive.catalog import NO_REPEATS, Repeats
-from webcrawler.index.whoosh.files import FACE
-from webcrawler.index.whoosh.hit_encoding import (
+from webcrawler.index.files import FACE
+from webcrawler.index.hits import (
     VECTOR_CHARACTERS,
     HitList,
     anchor_lists,
@@ -98,7 +98,7 @@ def make_schema() -> Schema:
     The others are columns. `length` is the number of words in the body; it is exact, while Whoosh rounds its
     own field lengths to a byte. `sampled` is how many pages told which blocks repeat over the server, when
     the document was indexed. `sections` is a hit list of the positions in `body` where sections begin, in
-    their order, and in place of a size how many words their headings have. `vector`: see `hit_encoding`.
+    their order, and in place of a size how many words their headings have. `vector`: see `hits`.
     """
     return _marked(
         Schema(

@@ -12,8 +12,8 @@ from typing import TypeVar
 from whoosh.fields import Schema
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
-from webcrawler.index.whoosh.files import MappedSegment, SafeStorage, load, loads
-from webcrawler.index.whoosh.schema import VERSION
+from webcrawler.index.files import MappedSegment, SafeStorage, load, loads
+from webcrawler.index.schema import VERSION
 
 NAME = "MAIN"
 VIEWS = ("index", "anchors")

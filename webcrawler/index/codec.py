@@ -29,8 +29,8 @@ from whoosh.codec.whoosh3 import (
 from whoosh.columns import VarBytesColumn
 from whoosh.system import pack_int, pack_ushort, unpack_int
 
-from webcrawler.index.whoosh.files import FACE, MappedSegment, load, loads
-from webcrawler.index.whoosh.values import Numbers, Postings, Values, packed, unpacked
+from webcrawler.index.files import FACE, MappedSegment, load, loads
+from webcrawler.index.postings import Numbers, Postings, Values, packed, unpacked
 
 
 class BulkPerDocReader(W3PerDocReader):  # type: ignore[misc]

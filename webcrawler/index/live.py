@@ -12,16 +12,16 @@ from whoosh.index import TOC, EmptyIndexError, FileIndex
 from whoosh.reading import IndexReader, MultiReader
 
 from webcrawler.errors import Unavailable
-from webcrawler.index.whoosh.engine import WhooshEngine, stored
-from webcrawler.index.whoosh.files import SafeStorage
-from webcrawler.index.whoosh.folder import (
+from webcrawler.index.files import SafeStorage
+from webcrawler.index.folder import (
     NAME,
     check_segments,
     read_again,
     read_toc,
 )
-from webcrawler.index.whoosh.reader import Reading
-from webcrawler.index.whoosh.schema import VERSION, Indexable
+from webcrawler.index.reader import Reading
+from webcrawler.index.schema import VERSION, Indexable
+from webcrawler.index.writer import WhooshEngine, stored
 
 
 class Live:

@@ -1,6 +1,6 @@
 """Hit lists: where in a field a term stands, how large, and with a capital or not (GO 4.2.5).
 
-This module encodes and decodes one at a time; `values` decodes many at once. Beside the hits of terms, a
+This module encodes and decodes one at a time; `postings` decodes many at once. Beside the hits of terms, a
 document has a vector: which terms say what it is about, and how often each is there.
 """
 
@@ -17,7 +17,7 @@ from zlib import compress, decompress
 
 from whoosh.formats import Format
 
-from webcrawler.index.whoosh.files import FACE
+from webcrawler.index.files import FACE
 from webcrawler.text import (
     LEAST_COMPOUND,
     MAX_TERM_CHARACTERS,

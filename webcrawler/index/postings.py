@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index.whoosh.files import FACE
+from webcrawler.index.files import FACE
 
 Ints = NDArray[np.int64]
 Numbers: TypeAlias = "bytes | tuple[int, ...] | array[int]"
@@ -45,7 +45,7 @@ class Flat(NamedTuple):
 
 
 class Values:
-    """Encoded hit lists, end to end (see `hit_encoding`).
+    """Encoded hit lists, end to end (see `hits`).
 
     They are told apart by their lengths: a wide list has four bytes a hit and a closing byte, so an odd
     length; others have two bytes a hit. Stored in pickles as it is, since Whoosh's own matchers only need its
@@ -129,7 +129,7 @@ class Values:
         )
 
     def hits(self) -> NDArray[np.uint32]:
-        """Return the hits of all lists as numbers, see `hit_encoding`."""
+        """Return the hits of all lists as numbers, see `hits`."""
         is_wide, data = (self.lengths & 1).astype(np.bool_), _data(self.joined)
         if not is_wide.any():
             return data.view("<u2").astype(np.uint32)
