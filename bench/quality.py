@@ -30,11 +30,10 @@ from smart import COLLECTIONS, convert
 
 from webcrawler.evaluation.judged import MEASURES, Collection, Paper, build, measure, read
 from webcrawler.search import Searcher
-from webcrawler.search.matches import Matches, Ranking, weights
+from webcrawler.search.matches import Matches, Ranking, Scores, weights
 from webcrawler.search.rankings import RANKINGS, Row
 from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.search.rankings.peculiarity import FIELDS
-from webcrawler.search.scores import Scores
 from webcrawler.text.analysis import words
 from webcrawler.text.query import QueryTerm
 from webcrawler.text.reference import Reference, english
@@ -58,7 +57,7 @@ class SanePeculiarity:
             tapered = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
             # in the document's weight and in the query's, as WC has it
             scores += weight * tapered / pivoted * np.log(self.reference(word)) ** 2
-        return Scores(scores, lambda place: [])
+        return Scores(scores, list)
 
 
 OURS: dict[str, Callable[[Callable[[], Reference]], Ranking]] = {

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from webcrawler.index import Posted, Reading, Values, Vector
 from webcrawler.index.hits import PlainHit, encode, field, vector
-from webcrawler.search.matches import Identifier, Matches, Ranking
-from webcrawler.search.scores import Part
+from webcrawler.search.matches import Identifier, Matches, Part, Ranking
 from webcrawler.text.query import QueryTerm
 
 Fields = Mapping[str, str]
@@ -89,4 +88,4 @@ def scores_of(ranking: Ranking, terms: Sequence[QueryTerm], found: Matches) -> N
 
 
 def parts_of(ranking: Ranking, terms: Sequence[QueryTerm], found: Matches, place: int) -> list[Part]:
-    return ranking(terms, found).parts(place)
+    return ranking(terms, found).parts([place])[0]

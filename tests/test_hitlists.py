@@ -11,9 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_reading import Fields, asked, matches, parts_of, scores_of
 
-from webcrawler.search.positions import BINS, Occurrences, nearest
 from webcrawler.search.rankings import hitlists
-from webcrawler.search.rankings.hitlists import IMPORTANCE, KINDS, NEARNESS, TAPER, by_hits, count_weight
+from webcrawler.search.rankings.hitlists import (
+    BINS,
+    IMPORTANCE,
+    KINDS,
+    NEARNESS,
+    TAPER,
+    Occurrences,
+    by_hits,
+    count_weight,
+    nearest,
+)
 
 FILLER = {"body": "x"}
 EDGES = (0, 1, 2, 3, 5, 8, 12, 20, 31)  # the last distance of each bin but the tenth

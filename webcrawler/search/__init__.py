@@ -7,8 +7,8 @@ query; `engine` finds the pages that satisfy it (`masks`), scores them (`ranking
 
 from webcrawler.search.display import cut_title
 from webcrawler.search.engine import SORTS, Question
+from webcrawler.search.matches import Part
 from webcrawler.search.results import Related, Results, as_dict, day, seen, span
-from webcrawler.search.scores import Part
 from webcrawler.search.searcher import MAX_HITS, Searcher
 from webcrawler.search.snippets import Snippets
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Reading
-from webcrawler.search.matches import Matches, typed
-from webcrawler.search.scores import Factor, Floats
+from webcrawler.search.matches import Factor, Floats, Matches, typed
 from webcrawler.text.query import QueryTerm
 
 FOREIGN = 0.7  # by which the score of a page is multiplied that is in another language than the asker's,

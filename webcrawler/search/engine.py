@@ -15,10 +15,9 @@ from webcrawler.index import Reading
 from webcrawler.search import adjustments
 from webcrawler.search.facets import Count, Labels
 from webcrawler.search.masks import ENOUGH, FIELDS, PART, SHORT_FIELDS, Matched, all_words, match
-from webcrawler.search.matches import Identifier, Matches, typed
+from webcrawler.search.matches import Identifier, Matches, Part, typed
 from webcrawler.search.opened import Opened
 from webcrawler.search.rankings import DEFAULT, make_ranking
-from webcrawler.search.scores import Part
 from webcrawler.search.sections import best_sections
 from webcrawler.text import Lexicon, Reference, general, overlapping
 from webcrawler.text.query import Query, QueryTerm, nodes, parse
@@ -54,7 +53,7 @@ class Answer(NamedTuple):
     total: int  # pages that satisfy the query
     pages: NDArray[np.int32]  # page numbers, maybe only the best of them
     scores: NDArray[np.float64]
-    explain: Callable[[int], list[Part]]  # of a page number among them
+    explain: Callable[[Sequence[int]], list[list[Part]]]  # of page numbers among them
     sections: Callable[[Sequence[int]], dict[int, list[int]]]  # of page numbers, as `best_sections`
     partial: bool  # the deadline cut the search short
     short: bool  # titles and anchors were enough: there are more than `total`
@@ -127,7 +126,7 @@ class Engine:
             len(all_visible),
             pages[best[visible]],
             scores.values[best[visible]],
-            lambda page: scores.parts(int(np.searchsorted(pages, page))),
+            lambda some: scores.parts(np.searchsorted(pages, some).tolist()),
             lambda some: best_sections({term: matches.idf(term) for term in words}, reading, some),
             any(one.partial for one in (found, *others)),
             found.short,

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler import clock
-from webcrawler.index import ANCHOR_POSITIONS, Reading
-from webcrawler.search.positions import Keys, in_order, keys, together
+from webcrawler.index import ANCHOR_POSITIONS, Posted, Reading
 from webcrawler.text import analysed
 from webcrawler.text.query import MAX_WORDS, QueryTerm, nodes
 
@@ -25,7 +24,12 @@ MAX_EXPANSIONS = 100  # terms that a prefix stands for, the most frequent ones; 
 PREFIX_WEIGHT = 0.5  # of a prefix, shared among its most frequent terms
 WEIGHED = 10  # terms of a prefix that count for relevance, as long as there are not MAX_WORDS of them
 
+PAGE = 1 << 30  # above any position (28 bits) and any distance
+FAR = np.iinfo(np.int64).max
+
 Mask = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+Keys = NDArray[np.int64]  # where words stand: page number times PAGE + position, ascending
 
 
 class Matched(NamedTuple):
@@ -202,3 +206,35 @@ class _Matcher:
 
     def _unread(self, wanted: bool) -> Mask:
         return np.full_like(self._indexed, not wanted)
+
+
+def keys(posted: Posted, pages: NDArray[np.bool_]) -> Keys:
+    """Return all occurrences of a term in one field of some pages."""
+    chosen = np.flatnonzero(pages[posted.pages])
+    hits = posted.values.some(chosen).flat()
+    numbers = np.repeat(posted.pages[chosen].astype(np.int64), np.diff(hits.starts))
+    return np.sort(numbers * PAGE + hits.positions, kind="stable")  # quick where it is in order already
+
+
+def in_order(occurrences: Sequence[Keys]) -> Integers:
+    """Return the page numbers where the terms stand next to each other."""
+    starts = [found - place for place, found in enumerate(occurrences)]
+    starts.sort(key=len)
+    left = starts[0]
+    for others in starts[1:]:
+        left = left[following(others, left) == left]
+    return np.unique(left // PAGE)
+
+
+def together(occurrences: Sequence[Keys], within: int) -> Integers:
+    """Return the page numbers where all terms stand within so many words, in any order."""
+    first = np.concatenate(occurrences)  # each could be where such a window begins
+    for others in sorted(occurrences, key=len):
+        first = first[following(others, first) - first <= within]
+    return np.unique(first // PAGE)
+
+
+def following(among: Keys, wanted: Keys) -> Keys:
+    """Return for each key the same or the next one of others; far away where there is none."""
+    found: Keys = np.append(among, FAR)[np.searchsorted(among, wanted)]
+    return found

@@ -1,24 +1,64 @@
-"""What a ranking gets, what it returns, and what rankings share."""
+"""What a ranking gets, the scores that it returns and how they came to be, and what rankings share."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Flat, Posted, Reading, Vector
-from webcrawler.search.positions import PAGE, keys
-from webcrawler.search.scores import Factor, Part, Scores
+from webcrawler.search.masks import PAGE, keys
 from webcrawler.text.query import QueryTerm
 
 OVERLAPPED = 0.98  # a page with 東京都 is hardly about 京都
 HALF = 3.0  # PageRank (mean 1) that gives half of the weight: navigational queries, explanation/ranking.md
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.float64]
+Counts = NDArray[np.float32]
+
+
+class Part(NamedTuple):
+    """A row of an explanation."""
+
+    what: str  # "molecular in title"
+    detail: str  # how it was computed, for people
+    contribution: float
+
+
+class Factor(NamedTuple):
+    """Something that adds to the scores of pages."""
+
+    what: str
+    detail: str | Callable[[int], str]  # of all pages, or of the one at a place
+    worth: Floats  # of each matching page
+
+
+class Scores:
+    """Scores of matching pages; higher is better."""
+
+    def __init__(self, values: Floats, factors: Callable[[], Iterable[Factor]]) -> None:
+        """`factors` gives what the values are the sums of, when they are explained."""
+        self.values = values
+        self._factors, self._added = factors, list[Factor]()
+
+    def add(self, factors: Iterable[Factor]) -> None:
+        for factor in factors:
+            self.values = self.values + factor.worth
+            self._added.append(factor)
+
+    def parts(self, places: Sequence[int]) -> list[list[Part]]:
+        """Return where the scores of the pages at some places come from."""
+        rows = [list[Part]() for _ in places]
+        for what, detail, worth in chain(self._factors(), self._added):
+            for row, place in zip(rows, places, strict=True):
+                if worth[place]:
+                    said = detail if isinstance(detail, str) else detail(place)
+                    row.append(Part(what, said, float(worth[place])))
+        return rows
 
 
 class Identifier(NamedTuple):
@@ -40,7 +80,7 @@ class Matches:
         self,
         pages: NDArray[np.int32],
         reading: Reading,
-        ranks: Callable[[NDArray[np.int32]], NDArray[np.float64]],
+        ranks: Callable[[NDArray[np.int32]], Floats],
         identifiers: Sequence[Identifier] = (),
         overlaps: Mapping[str, Sequence[str]] = {},
     ) -> None:
@@ -50,35 +90,26 @@ class Matches:
             ranks: gives the stored PageRank of page numbers, mean 1.
             overlaps: by word, others that end with its first character.
         """
-        self.pages = self._all = pages
-        self._overlaps = overlaps
+        self.pages, self._overlaps = pages, overlaps
         self.documents, self.identifiers = reading.documents, identifiers
         self._reading, self._ranks = reading, ranks
-        self._some = slice(None)  # the places of `pages` among all
-        self._places = np.full(reading.size, -1, np.int32)  # of each page number among all
+        self._places = np.full(reading.size, -1, np.int32)  # of each page number in `pages`
         self._places[pages] = np.arange(len(pages), dtype=np.int32)
-        self._counts: dict[tuple[str, str], Floats] = {}
-        self._lengths: dict[str, Floats] = {}
+        self._counts: dict[tuple[str, str], Counts] = {}
+        self._lengths: dict[str, Counts] = {}
         self._frequencies: dict[str, int] = {}
-        self._importance: Floats | None = None
+        self._importance: Counts | None = None
 
-    def only(self, place: int) -> Matches:
-        """Return one of the pages, with arrays of length 1 cut from those of all pages: for explanations."""
-        one = copy(self)
-        one._some = slice(place, place + 1)
-        one.pages = self._all[one._some]
-        return one
-
-    def counts(self, field: str, word: str) -> Floats:
+    def counts(self, field: str, word: str) -> Counts:
         """Return how often a word occurs in a field; by OVERLAPPED less where another ends in it."""
         if (field, word) not in self._counts:
             posted = self._reading.posted(field, word)
-            at, counts = self._places[posted.pages], np.zeros(len(self._all), np.float32)
+            at, counts = self._places[posted.pages], np.zeros(len(self.pages), np.float32)
             counts[at[at >= 0]] = posted.counts[at >= 0]
             if word in self._overlaps and len(posted.pages):
                 np.subtract.at(counts, self._overlapped(field, word, posted), OVERLAPPED)
             self._counts[field, word] = counts
-        return self._counts[field, word][self._some]
+        return self._counts[field, word]
 
     def _overlapped(self, field: str, word: str, posted: Posted) -> NDArray[np.int32]:
         """Return the place of a page for each occurrence of a word in which another one ends."""
@@ -87,11 +118,11 @@ class Matches:
         found = keys(posted, wanted)
         return self._places[found[np.isin(found - 1, np.concatenate(others))] // PAGE]
 
-    def lengths(self, field: str) -> Floats:
+    def lengths(self, field: str) -> Counts:
         """Return how many words a field has."""
         if field not in self._lengths:
-            self._lengths[field] = self._reading.lengths(field)[self._all]
-        return self._lengths[field][self._some]
+            self._lengths[field] = self._reading.lengths(field)[self.pages]
+        return self._lengths[field]
 
     def mean_length(self, field: str) -> float:
         """Return the mean number of words over the pages of the collection with the field; 1 if none."""
@@ -114,7 +145,7 @@ class Matches:
         """Return the inverse document frequency of a word in title or body."""
         return idf(self.frequency(word), self.documents)
 
-    def normalised(self, field: str, word: str, b: float, most: float = np.inf) -> NDArray[np.float64]:
+    def normalised(self, field: str, word: str, b: float, most: float = np.inf) -> Floats:
         """Return the occurrences in a field, at most `most`, as if the field were of mean length.
 
         Args:
@@ -127,13 +158,13 @@ class Matches:
             found[having] = np.minimum(counts[having], most) / (1 - b + b * lengths)
         return found
 
-    def ranks(self) -> Floats:
+    def ranks(self) -> Counts:
         """Return PageRank, mean 1 over all pages."""
         if self._importance is None:
-            self._importance = self._ranks(self._all).astype(np.float32)
-        return self._importance[self._some]
+            self._importance = self._ranks(self.pages).astype(np.float32)
+        return self._importance
 
-    def importance(self, weight: float) -> NDArray[np.float64]:
+    def importance(self, weight: float) -> Floats:
         """Return 0 to `weight`, growing with PageRank and levelling off: links alone put no page first.
 
         Source: Craswell, Robertson, Zaragoza, Taylor 2005, "Relevance Weighting for Query Independent
@@ -142,10 +173,11 @@ class Matches:
         ranks = self.ranks().astype(np.float64)
         return weight * ranks / (ranks + HALF)
 
-    def importance_part(self, weight: float, place: int) -> Part:
-        """Return what importance adds to a page, as a row of an explanation."""
-        worth = float(self.importance(weight)[place])
-        return Part("importance", f"PageRank {self.ranks()[place]:.2f}", worth)
+    def importance_factor(self, weight: float) -> Factor:
+        """Return what importance adds, for an explanation."""
+        return Factor(
+            "importance", lambda place: f"PageRank {self.ranks()[place]:.2f}", self.importance(weight)
+        )
 
     def hits(self, field: str, word: str, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], Flat]:
         """Return which of some `places` of `pages` have the word in a field, and its hits there."""
@@ -170,7 +202,7 @@ Ranking: TypeAlias = "Callable[[Sequence[QueryTerm], Matches], Scores]"
 
 
 def adding(
-    first: Ranking, factors: Callable[[Sequence[QueryTerm], Matches, NDArray[np.float64]], list[Factor]]
+    first: Ranking, factors: Callable[[Sequence[QueryTerm], Matches, Floats], list[Factor]]
 ) -> Ranking:
     """Rank, and add to each score what the factors are worth that follow from the scores of `first`."""
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from webcrawler.records import Hit
 from webcrawler.search.facets import Count
-from webcrawler.search.scores import Part
+from webcrawler.search.matches import Part
 from webcrawler.search.snippets import Snippets
 
 _TOLD = (

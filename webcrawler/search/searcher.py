@@ -13,10 +13,10 @@ from webcrawler.index import Finds, Live, follower
 from webcrawler.search.corrections import Corrected, added_terms, corrected, may_widen, related
 from webcrawler.search.display import PAGES, fold, hits, result_page, visible
 from webcrawler.search.engine import RELEVANCE, SORTS, Answer, Engine, Question
+from webcrawler.search.matches import Part
 from webcrawler.search.opened import Opened, readable
 from webcrawler.search.rankings import DEFAULT
 from webcrawler.search.results import Related, Results
-from webcrawler.search.scores import Part
 from webcrawler.search.snippets import Snippets
 from webcrawler.text import Lexicon, Reference
 from webcrawler.text.query import Query, expanded, nodes, other_reading, parse
@@ -165,7 +165,7 @@ class Searcher:
         asked = Question(text, expand=False, **wanted)
         last = monotonic() + self._deadline_seconds * _READING
         answer = self._read(engine, asked, lambda: monotonic() >= last).answer
-        return answer.explain(number) if number in answer.pages else []
+        return answer.explain([number])[0] if number in answer.pages else []
 
     def suggest(self, text: str, limit: int = 8) -> list[str]:
         """Return whole queries that begin with what a person has typed so far."""
@@ -243,7 +243,7 @@ class Searcher:
             answer.total if kept or start else 0,  # none of the few may be shown
             monotonic() - started,
             found,
-            [answer.explain(hit.number) for hit in explained],
+            answer.explain([hit.number for hit in explained]),
             snippets,
             "; ".join(self._notes(query, answer)),
             start,

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from webcrawler.search.matches import Matches, idf, spellings, telling, weights
-from webcrawler.search.scores import Floats, Part, Scores
+from webcrawler.search.matches import (
+    Counts,
+    Factor,
+    Floats,
+    Matches,
+    Scores,
+    idf,
+    spellings,
+    telling,
+    weights,
+)
 from webcrawler.text.query import QueryTerm
 
 K1 = 2.0  # saturation (k1): with so many occurrences, a text of mean length has half of the maximum
@@ -83,29 +92,24 @@ class BM25F:
         for name in self.names:
             for added in self._named(name, words, matches).values():
                 scores += added
-        return Scores(scores, partial(self._explain, terms, matches))
+        return Scores(scores, partial(self._factors, terms, matches))
 
-    def _explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
-        """Return a row for each word in each field: its score, shared out by the fields' shares of x."""
-        spelled, rows, words = spellings(terms), [], self.query_weights(terms)
-        page = matches.only(place)
+    def _factors(self, terms: Sequence[QueryTerm], matches: Matches) -> Iterator[Factor]:
+        """Yield for each word in each field its score, shared out by the fields' shares of x."""
+        spelled, words = spellings(terms), self.query_weights(terms)
         for word, query_weight in words.items():
-            rarity = page.idf(word)
-            shares = {name: float(self._share(name, word, page)[0]) for name in self.fields}
-            saturation = (self.k1 + 1) / (self.k1 + sum(shares.values()))
+            shares = {name: self._share(name, word, matches) for name in self.fields}
+            x = sum(shares.values(), np.zeros(len(matches.pages)))
+            worth = query_weight * matches.idf(word) * (self.k1 + 1) / (self.k1 + x)
             for name, share in shares.items():
-                if share:
-                    what = f"{spelled[word]} in {self.fields[name].label}"
-                    count = page.counts(name, word)[0]
-                    detail = f"{count:g} {'occurrence' if count == 1 else 'occurrences'}, idf {rarity:.2f}"
-                    rows.append(Part(what, detail, query_weight * rarity * share * saturation))
+                detail = partial(_occurrences, matches.counts(name, word), matches.idf(word))
+                yield Factor(f"{spelled[word]} in {self.fields[name].label}", detail, worth * share)
         for name, of in self.names.items():
-            for word, added in self._named(name, words, page).items():
-                if worth := float(added[0]):
-                    rarity = idf(page.having(name, word), page.documents)
-                    detail = f"name of {page.lengths(name)[0]:g} words, idf {rarity:.2f}"
-                    rows.append(Part(f"{spelled[word]} in {of.label}", detail, worth))
-        return [*rows, page.importance_part(self._most(words, page), 0)]
+            for word, added in self._named(name, words, matches).items():
+                rarity = idf(matches.having(name, word), matches.documents)
+                detail = partial(_name, matches.lengths(name), rarity)
+                yield Factor(f"{spelled[word]} in {of.label}", detail, added)
+        yield matches.importance_factor(self._most(words, matches))
 
     def query_weights(self, terms: Sequence[QueryTerm]) -> dict[str, float]:
         """Return the weight of each term: what it says for once, and less for each further time typed."""
@@ -151,3 +155,12 @@ class BM25F:
         """Return the most that importance may add; all of it where the query has no word."""
         worth = sum(weight * matches.idf(word) for word, weight in words.items())
         return min(self.importance, worth) if words else self.importance
+
+
+def _occurrences(counts: Counts, rarity: float, place: int) -> str:
+    count = counts[place]
+    return f"{count:g} {'occurrence' if count == 1 else 'occurrences'}, idf {rarity:.2f}"
+
+
+def _name(lengths: Counts, rarity: float, place: int) -> str:
+    return f"name of {lengths[place]:g} words, idf {rarity:.2f}"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.search.matches import Matches, spellings, typed, weights
-from webcrawler.search.positions import BINS, Integers, Occurrences, nearest
-from webcrawler.search.scores import Factor, Floats, Part, Scores
+from webcrawler.search.masks import FAR, Integers
+from webcrawler.search.matches import Factor, Floats, Matches, Scores, spellings, typed, weights
 from webcrawler.text.query import QueryTerm
 
 MAX_RANKED = 40_000  # GO: "once a certain number (currently 40000) of matching documents are found"
@@ -55,6 +53,10 @@ _LARGE = 1  # sizes from here on are emphasis or headings
 TAPER = 4.0  # saturation: the limit of a count-weight as hits of one type grow in number
 # By how much a pair counts in each of the ten bins, beside the hits of its words.
 NEARNESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
+# GO: "binned into 10 different values ranging from a phrase match to not even close". The most words in
+# between for each bin but the last, which has pairs of two anchor texts: those are 32 words or more apart.
+FARTHEST = (0, 1, 2, 3, 5, 8, 12, 20, 31)
+BINS = len(FARTHEST) + 1
 IMPORTANCE = 12.0  # most that PageRank adds: about as much as the best title
 
 WEIGHTS = np.array([kind.weight for kind in KINDS])
@@ -78,20 +80,15 @@ def by_hits(terms: Sequence[QueryTerm], matches: Matches) -> Scores:
     for factor in _factors(terms, matches, importance):
         scores += factor.worth.sum(axis=1)
     bonus = _all_words(terms, matches, scores)
-    factors = cache(lambda: list(_factors(terms, matches, importance)))  # kept where hits are explained
 
-    def explain(place: int) -> list[Part]:
-        rows = [
-            Part(f"{what} in {KINDS[kind].label}", str(detail), float(worth[place, kind]))
-            for what, detail, worth in factors()
-            for kind in np.flatnonzero(worth[place])
-        ]
-        if bonus[place]:
-            detail = "ranks above pages missing a word"
-            rows.append(Part("all words of the query", detail, float(bonus[place])))
-        return [*rows, matches.importance_part(IMPORTANCE, place)]
+    def factors() -> Iterator[Factor]:
+        for what, detail, worth in _factors(terms, matches, importance):
+            for kind in np.flatnonzero(worth.any(axis=0)):
+                yield Factor(f"{what} in {KINDS[kind].label}", detail, worth[:, kind])
+        yield Factor("all words of the query", "ranks above pages missing a word", bonus)
+        yield matches.importance_factor(IMPORTANCE)
 
-    return Scores(scores + bonus, explain)
+    return Scores(scores + bonus, factors)
 
 
 def count_weight(counts: Floats) -> Floats:
@@ -181,3 +178,43 @@ def _all_words(terms: Sequence[QueryTerm], matches: Matches, scores: Floats) -> 
     if not lacking.any() or lacking.all():
         return np.zeros(len(scores))
     return np.where(lacking, 0.0, scores[lacking].max())
+
+
+class Occurrences(NamedTuple):
+    """Where a word stands in one field of some pages; all arrays have one entry an occurrence."""
+
+    rows: Integers  # which of the pages, ascending
+    positions: Integers  # in words from the start of the field, ascending within a page
+    kinds: Integers  # type of hit
+
+
+class Pairs(NamedTuple):
+    """Occurrences of two words, each of one with the nearest of the other."""
+
+    rows: Integers
+    bins: Integers  # 0: next to each other in the order typed … 9: not even close
+    kinds: Integers  # the lesser of the two types
+
+
+def nearest(first: Occurrences, second: Occurrences) -> Pairs:
+    """Return each occurrence of the rarer word with the nearest of the other in the same page.
+
+    Two words in the order that was not typed count as one word further apart.
+    """
+    rarer, other, direction = (first, second, 1)
+    if len(first.rows) > len(second.rows):
+        rarer, other, direction = (second, first, -1)
+    if not len(rarer.rows):
+        return Pairs(*[np.zeros(0, np.int64)] * 3)
+    stride = 1 + max(int(rarer.positions.max()), int(other.positions.max()))
+    wanted, among = (one.rows * stride + one.positions for one in (rarer, other))
+    after = np.searchsorted(among, wanted)
+    best, distance = np.zeros(len(wanted), np.int64), np.full(len(wanted), FAR)
+    for candidate in (np.minimum(after, len(among) - 1), np.maximum(after - 1, 0)):
+        steps = (among[candidate] - wanted) * direction
+        apart = np.where(steps > 0, steps - 1, -steps)  # words in between
+        nearer = (apart < distance) & (other.rows[candidate] == rarer.rows)
+        best[nearer], distance[nearer] = candidate[nearer], apart[nearer]
+    found = distance < FAR
+    kinds = np.minimum(rarer.kinds, other.kinds[best])
+    return Pairs(rarer.rows[found], np.searchsorted(FARTHEST, distance[found]), kinds[found])

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Flat
-from webcrawler.search.matches import Matches, telling, typed
-from webcrawler.search.positions import PAGE, following
-from webcrawler.search.scores import Factor, Floats
+from webcrawler.search.masks import PAGE, following
+from webcrawler.search.matches import Factor, Floats, Matches, telling, typed
 from webcrawler.text.query import QueryTerm
 
 # From the questions about docweb: explanation/ranking.md has the figures.

@@ -8,8 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from webcrawler.search.matches import Matches, spellings, weights
-from webcrawler.search.scores import Floats, Part, Scores
+from webcrawler.search.matches import Factor, Floats, Matches, Scores, spellings, weights
 from webcrawler.text.query import QueryTerm
 
 FIELDS = ("title", "body")  # the text of a document (WC); the body holds the headings
@@ -30,31 +29,23 @@ class Peculiarity:
     reference: Callable[[str], float]  # stem -> frequency in the reference domain
 
     def __call__(self, terms: Sequence[QueryTerm], matches: Matches) -> Scores:
-        scores = np.zeros(len(matches.pages))
-        length = sum(weights(terms).values())
-        for word, query_weight in self._query_weights(terms).items():
-            scores += self._document_weights(word, matches) * (query_weight / length)
-        return Scores(scores, partial(self._explain, terms, matches))
-
-    def _explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
-        spelled, length, parts = spellings(terms), sum(weights(terms).values()), []
-        for word, query_weight in self._query_weights(terms).items():
-            found = float(self._document_weights(word, matches)[place])
-            if found:
-                detail = f"weight {found:.4g} in the document × {query_weight:.4g} in the query / {length:g}"
-                parts.append(Part(spelled[word], detail, found * (query_weight / length)))
-        return parts
+        spelled, words = spellings(terms), weights(terms)
+        factors, length = list[Factor](), sum(words.values())
+        for word, times in words.items():
+            weighs = self._document_weights(word, matches)
+            query_weight = times / length / self.reference(word)  # by the same formula, for the query's text
+            detail = partial(_product, weighs, query_weight, length)
+            factors.append(Factor(spelled[word], detail, weighs * (query_weight / length)))
+        return Scores(sum((one.worth for one in factors), np.zeros(len(matches.pages))), lambda: factors)
 
     def _document_weights(self, word: str, matches: Matches) -> Floats:
         counts = sum((matches.counts(field, word).astype(np.float64) for field in FIELDS), np.zeros(1))
         lengths = sum((matches.lengths(field).astype(np.float64) for field in FIELDS), np.zeros(1))
         return weight(counts, np.maximum(lengths, 1), self.reference(word))
 
-    def _query_weights(self, terms: Sequence[QueryTerm]) -> dict[str, float]:
-        """Return the weights by the same formula, for the query's text."""
-        found = weights(terms)
-        length = sum(found.values())
-        return {word: times / length / self.reference(word) for word, times in found.items()}
+
+def _product(weighs: Floats, query_weight: float, length: float, place: int) -> str:
+    return f"weight {weighs[place]:.4g} in the document × {query_weight:.4g} in the query / {length:g}"
 
 
 def weight(occurrences: Floats, lengths: Floats, reference_frequency: float) -> Floats:

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from webcrawler.search.matches import Matches, Ranking, adding, telling, typed
+from webcrawler.search.matches import Factor, Floats, Matches, Ranking, adding, telling, typed
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.scores import Factor, Floats
 from webcrawler.text.query import QueryTerm
 
 Ints = NDArray[np.intp]
