@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from webcrawler.evaluation.figures import Figures, Run, compared, tables
-from webcrawler.evaluation.measures import Mean, difference
+from webcrawler.evaluation import Recorded, Results, Run
+from webcrawler.evaluation.chance import Mean, difference
+from webcrawler.evaluation.measures import Figures
+from webcrawler.linkgraph import Graph
 
 
 def test_one_trial_has_no_interval() -> None:
@@ -39,7 +42,7 @@ def test_a_difference_in_each_of_five_trials_asks_for_more_of_them() -> None:
     found = difference({n: 5.0 + n for n in range(5)}, dict.fromkeys(range(5), 3.0))
 
     assert found.p == pytest.approx(2 / 2**5, abs=0.01)  # however large they are
-    assert found.shown().startswith("too few crawls [+")
+    assert found.shown().startswith("too few trials [+")
 
 
 def test_trials_are_paired_and_others_left_out() -> None:
@@ -63,6 +66,10 @@ def test_two_orders_without_chance_differ_by_what_they_differ() -> None:
     assert found.shown() == "+2.0"
 
 
+def results(runs: list[Run]) -> Results:
+    return Results(Recorded(Graph.of([0], [1], 2), np.arange(2), ["http://a.test/", "http://b.test/"]), runs)
+
+
 def run(ordering: str, start: int, seed: int | None, auc: float) -> Run:
     return Run(ordering, start, seed, 1.0, 10, 10, {"ib:2": 3}, Figures({"ib:2": auc}, {}, {}, {}))
 
@@ -71,7 +78,7 @@ def test_over_several_starts_a_trial_is_a_start() -> None:
     runs = [run("fifo", start, None, 50.0 + start) for start in range(8)]
     runs += [run("random", start, seed, 60.0 + start + seed) for start in range(8) for seed in (-1, 1)]
 
-    (row,) = (row for row in compared(runs) if (row["ordering"], row["start"]) == ("random", None))
+    (row,) = (row for row in results(runs).compared() if (row["ordering"], row["start"]) == ("random", None))
 
     assert row["mean"]["trials"] == row["difference"]["trials"] == 8
     assert row["difference"]["value"] == 10.0
@@ -83,7 +90,7 @@ def test_the_table_says_none_where_chance_may_be_all() -> None:
     runs += [run("random", 0, seed, 50.0 + (-1) ** seed * seed) for seed in range(1, 11)]
     runs += [run("blend", 0, seed, 60.0 + seed / 10) for seed in range(1, 11)]
 
-    lines = {line.split("  ")[0]: line for line in tables(runs).split("compared with")[1].splitlines()}
+    lines = {line.split("  ")[0]: line for line in str(results(runs)).split("compared with")[1].splitlines()}
 
     assert "none [" in lines["random"]
     assert "+10.6 [+" in lines["blend"]

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import Metrics, experiments, measures, private_redis, read, runs, virtual
-from webcrawler.evaluation.figures import Evaluator
 from webcrawler.evaluation.laboratory import Experiment
+from webcrawler.evaluation.measures import Evaluator
 from webcrawler.evaluation.recorded import Recorded
 from webcrawler.evaluation.virtual import Web, crawl
 from webcrawler.linkgraph import Graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -31,13 +32,15 @@ def test_a_row_for_each_query_then_the_means(judge: Judge, tmp_path: Path) -> No
 
     lines = answer.out.splitlines()
     assert answer.status == 0
-    assert lines[0].split() == ["peculiarity", "bm25f"]
-    assert lines[1].split() == ["query", *("nDCG", "AP", "P@10", "R@100") * 2, "won"]
-    assert lines[2].startswith("tuna dolphin-safe tuna") and "0.800" in lines[2]
-    assert lines[4].split()[-7:] == ["nDCG", "AP", "P@10", "R@100", "S@1", "S@3", "RR"]
-    own = ["at least", "at most", "ranking alone"]
-    compared = ["compared with peculiarity", "at least", "at most", "p of a paired test"]
-    assert [line[:40].strip() for line in lines[5:]] == ["peculiarity", *own, "bm25f", *own, *compared]
+    figures = [f"{name} {of}" for name in ("peculiarity", "bm25f") for of in ("nDCG", "AP")]
+    assert re.split("  +", lines[0]) == ["query", *figures, "won"]
+    assert lines[1].split()[:3] == ["tuna", "dolphin-safe", "tuna"]
+    measures = ["nDCG@10", "AP", "P@10", "R@100", "Success@1", "Success@3", "RR"]
+    means, differences = (table.splitlines() for table in answer.out.split("\n\n")[1:3])
+    assert [line.split()[0] for line in means[1::2]] == measures
+    assert all(line.strip().startswith("ranking alone") for line in means[2::2])
+    assert differences[0].split() == ["compared", "with", "peculiarity", "bm25f"]
+    assert [line.split()[0] for line in differences[1:-1]] == measures
 
 
 def test_every_ranking_is_compared_by_default_and_programs_read_means(judge: Judge, tmp_path: Path) -> None:
@@ -57,8 +60,8 @@ def test_ranks_alike_have_won_nothing(judge: Judge, tmp_path: Path) -> None:
 
     answer = judge(folder, "--rankings", "bm25f,peculiarity")
 
-    assert answer.out.splitlines()[2].split() == ["q", "word", *("1.000", "1.000", "0.100", "1.000") * 2, "="]
-    assert "better / worse / as good: 0 / 0 / 1\n" in answer.out
+    assert answer.out.splitlines()[1].split() == ["q", "word", *["1.000"] * 4, "="]
+    assert re.search(r"better / worse / as good +0 / 0 / 1\n", answer.out)
 
 
 def test_feedback_judges_the_index_as_it_is(judge: Judge, tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from judged import ABOUT_DOLPHINS, DOLPHINS, collection, dolphins, paper
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
+from webcrawler.evaluation.chance import interval, p_value
 from webcrawler.evaluation.judged import MEASURES, Comparison, build, compare, measure, read, read_feedback
 from webcrawler.evaluation.judged.collection import Judgments
-from webcrawler.evaluation.measures import intervals, p_values
 from webcrawler.index import wait_until_caught_up
 from webcrawler.search import Searcher
 
@@ -235,8 +235,9 @@ def test_the_ranking_with_the_best_ndcg_has_won_a_query() -> None:
 
     assert [comparison.won(query) for query in "012"] == ["", "b", "a"]
     assert comparison.against("b", "a") == (1, 1, 1)
-    assert comparison.means["a"].value[0] == pytest.approx(1 / 3)
-    assert comparison.differences["b"].mean.value[0] == pytest.approx(0)
+    ndcg = comparison.cells["nDCG@10"]
+    assert ndcg["a"].mean.value == pytest.approx(1 / 3)
+    assert ndcg["b"].difference and ndcg["b"].difference.mean.value == pytest.approx(0)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1))
@@ -255,30 +256,30 @@ def test_what_is_better_one_way_is_worse_the_other_way(pairs: list[tuple[float, 
 
 def test_a_difference_that_chance_gives_in_one_of_four_cases() -> None:
     """By hand: of the eight ways to give three differences of .1 a sign, two have a mean of .1 or -.1."""
-    assert p_values(np.full((3, 1), 0.1))[0] == pytest.approx(2 / 8, abs=0.02)
+    assert p_value([0.1] * 3) == pytest.approx(2 / 8, abs=0.02)
 
 
-@given(st.lists(st.integers(-5, 5), min_size=1, max_size=8))
+@given(st.lists(st.integers(-5, 5), min_size=2, max_size=8))
 def test_p_is_the_share_of_all_signs_with_as_large_a_mean(differences: list[int]) -> None:
     as_large = [
         abs(sum(sign * one for sign, one in zip(signs, differences, strict=True))) >= abs(sum(differences))
         for signs in product((-1, 1), repeat=len(differences))
     ]
 
-    assert p_values(np.array(differences)[:, None] / 10)[0] == pytest.approx(np.mean(as_large), abs=0.03)
+    assert p_value([one / 10 for one in differences]) == pytest.approx(np.mean(as_large), abs=0.03)
 
 
 def test_an_interval_is_that_of_the_normal_distribution_where_there_are_many_queries() -> None:
     """300 of 500 queries: .6 with a standard error of sqrt(.6 * .4 / 500)."""
-    low, high = intervals(np.array([[1.0]] * 300 + [[0.0]] * 200))
+    low, high = interval([1.0] * 300 + [0.0] * 200)
 
     error = math.sqrt(0.6 * 0.4 / 500)
-    assert (low[0], high[0]) == pytest.approx((0.6 - 1.96 * error, 0.6 + 1.96 * error), abs=0.003)
+    assert (low, high) == pytest.approx((0.6 - 1.96 * error, 0.6 + 1.96 * error), abs=0.003)
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=30))
 def test_an_interval_holds_its_mean_and_only_values_that_may_be(values: list[float]) -> None:
-    (low,), (high,) = intervals(np.array(values)[:, None])
+    low, high = interval(values)
 
     assert min(values) - 1e-9 <= low <= np.mean(values) + 1e-9
     assert np.mean(values) - 1e-9 <= high <= max(values) + 1e-9

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import Metrics, measures
-from webcrawler.evaluation.figures import Evaluator
 from webcrawler.evaluation.hotness import Importance, conditions
 from webcrawler.evaluation.hotness import check as check_hot
-from webcrawler.evaluation.measures import check_flush, kept
+from webcrawler.evaluation.measures import Evaluator, check_flush, kept
 from webcrawler.evaluation.recorded import Recorded
 from webcrawler.linkgraph import Graph
 from webcrawler.records import Text

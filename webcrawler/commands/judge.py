@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import closing
@@ -51,9 +50,9 @@ class Judge(Command):
         with self.interruptible(lambda: "nothing was compared yet"):
             with base.progress_bars() as progress:
                 comparison = self._compared(args[0], rankings, opts.language, progress)
-            for line in tables(comparison):
-                print(" ".join(map(base.printable, line.split(" "))))  # columns keep their blanks
-            sys.stdout.flush()
+            lines = tables(comparison).splitlines()
+            for line in lines:
+                print(" ".join(map(base.printable, line.split(" "))), flush=True)  # columns keep their blanks
             if opts.json:
                 base.write_json(Path(opts.json), comparison.as_json())
 

@@ -6,9 +6,8 @@ and the real ranks, `Results` holds their figures: tables with intervals.
 """
 
 from webcrawler.evaluation import hotness, plots
-from webcrawler.evaluation.figures import Metrics, Run, tables
-from webcrawler.evaluation.laboratory import SEEDS, Results, compare, experiments, runs
-from webcrawler.evaluation.measures import check_flush
+from webcrawler.evaluation.laboratory import SEEDS, Results, Run, compare, experiments, runs
+from webcrawler.evaluation.measures import Metrics, check_flush
 from webcrawler.evaluation.recorded import Recorded, read
 from webcrawler.evaluation.runner import private_redis, processors
 
@@ -27,5 +26,4 @@ __all__ = [
     "processors",
     "read",
     "runs",
-    "tables",
 ]

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from webcrawler import linkgraph
 from webcrawler.errors import BadInput
-from webcrawler.evaluation.measures import threshold_of_best
 from webcrawler.evaluation.recorded import Recorded
 from webcrawler.orderings import DAMPING, is_hot_page, location, words_of
 from webcrawler.records import Text
@@ -159,6 +158,11 @@ class Importance:
             for page, label in enumerate(some, start):
                 if label in texts:
                     yield page, texts[label]
+
+
+def threshold_of_best(importance: NDArray[np.float64 | np.int64], number: int) -> float:
+    """The importance of the `number`-th best page: the threshold of hot pages in Crawl & Stop."""
+    return float(np.partition(importance, -number)[-number])
 
 
 def idf(occurrences: Counter[str], word: str) -> float:

@@ -6,20 +6,41 @@ Source: Cho 1998, sections 5 and 6.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
-from webcrawler.evaluation.figures import Evaluator, Metrics, Run, compared, tables
+from webcrawler.evaluation import chance
+from webcrawler.evaluation.chance import Compared
+from webcrawler.evaluation.measures import Evaluator, Figures, Metrics
 from webcrawler.evaluation.recorded import Recorded, as_number, read
 from webcrawler.evaluation.runner import Progress, each, processors
 from webcrawler.evaluation.virtual import Web, crawl
 from webcrawler.orderings import arguments_of, ordering, ordering_type
+
+
+class Run(NamedTuple):
+    """A crawl and its figures."""
+
+    ordering: str
+    start: int | str
+    seed: int | None
+    seconds: float
+    pages: int  # that can be reached from the start: 100 %
+    visits: int
+    hot: dict[str, int]  # how many pages are hot
+    figures: Figures
+
+    def as_json(self) -> dict[str, Any]:
+        run = self._asdict()
+        del run["figures"]
+        return {**run, **self.figures._asdict()}
 
 
 class Experiment(NamedTuple):
@@ -123,6 +144,47 @@ def runs(
 SEEDS = range(1, 11)  # of orderings that use chance
 
 
+EARLY = 5  # percent crawled, for the second table
+Value = Callable[[Run], Mapping[str, float | None]]  # by the name of its column
+Cells = dict[tuple[str, int | str | None], dict[str, Compared]]  # by ordering and start, and column
+VALUES: dict[str, tuple[str, Value]] = {
+    "auc": ("area under P_ST, %", lambda run: run.figures.auc),
+    "early": (
+        f"hot pages found at {EARLY} % crawled, %",
+        lambda run: {name: curve[EARLY] for name, curve in run.figures.p_st.items()},
+    ),
+    "p_bc": ("P_BC: hot in the final buffer, %", lambda run: run.figures.p_bc),
+}
+
+
+def comparisons(runs: Sequence[Run], value: Value) -> Cells:
+    """Of each start, and where there are several of all of them together (start None)."""
+    starts = list(dict.fromkeys(run.start for run in runs))
+    cells: Cells = {}
+    for start in [*starts, None] if len(starts) > 1 else starts:
+        cells |= {(run.ordering, start): {} for run in runs}
+        for column in value(runs[0]):
+            for name, cell in chance.compared(_trials(runs, start, value, column)).items():
+                cells[name, start][column] = cell
+    return cells
+
+
+def _trials(
+    runs: Sequence[Run], start: int | str | None, value: Value, column: str
+) -> dict[str, dict[Hashable, float]]:
+    """By ordering, the figure of each trial: of each seed from one start, or of each start (start None).
+
+    Of a start the trial is the mean of its seeds: other seeds would vary less than other starts.
+    """
+    figures: dict[str, dict[Hashable, list[float]]] = {}
+    for run in runs:
+        figure = value(run)[column]
+        if figure is not None and start in (run.start, None):
+            trial = run.seed if start is not None else run.start
+            figures.setdefault(run.ordering, {}).setdefault(trial, []).append(figure)
+    return {name: {trial: fmean(of) for trial, of in by.items()} for name, by in figures.items()}
+
+
 @dataclass(frozen=True)
 class Results:
     """The crawls of one graph, by start and ordering, and their figures."""
@@ -131,11 +193,23 @@ class Results:
     runs: Sequence[Run]
 
     def __str__(self) -> str:
-        return tables(self.runs)
+        """Area under P_ST, hot pages found early, what a limited buffer keeps; each then as differences."""
+        shown = []
+        for title, value in VALUES.values():
+            if columns := list(value(self.runs[0])):
+                cells = comparisons(self.runs, value).items()
+                rows = {(name, "all" if start is None else str(start)): of for (name, start), of in cells}
+                shown.append(chance.tables((title, "start"), columns, rows))
+        return "\n\n".join([*shown, *([chance.LEGEND] if any("[" in table for table in shown) else [])])
 
     def compared(self) -> list[dict[str, Any]]:
         """Means with 95 % intervals, and differences from the first ordering, each with a paired test."""
-        return compared(self.runs)
+        return [
+            {"measure": measure, "of": of, "ordering": ordering, "start": start, **cell.as_json()}
+            for measure, (_, value) in VALUES.items()
+            for (ordering, start), cells in comparisons(self.runs, value).items()
+            for of, cell in cells.items()
+        ]
 
     def as_json(self) -> dict[str, Any]:
         """All figures; keys as in docs/reference/commands.md."""

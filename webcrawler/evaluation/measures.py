@@ -1,24 +1,22 @@
-"""How good was the order of visits, and how much of a figure may be chance? Pure arithmetic over arrays.
+"""How good was the order of visits? Pure arithmetic over arrays.
 
 Percentages throughout. An order is an array of different page numbers, T of them when all pages were visited;
 `hot` says of each page whether it is hot. Source: Cho 1998, section 3.
-
-A trial is what was drawn at random from many: a query that people ask, the seed of an ordering, a start page,
-a topic; other trials would have given other figures. Below some twenty trials intervals are too narrow, and
-below six no difference can be told from chance. Seeded: the same figures give the same answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from statistics import fmean
-from typing import Any, NamedTuple
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import bootstrap, permutation_test
 
 from webcrawler.errors import BadInput
+from webcrawler.evaluation.hotness import METRICS, Importance, conditions, threshold_of_best
+from webcrawler.evaluation.recorded import Recorded
 from webcrawler.linkgraph import Estimate, Graph
 
 PERCENTS = np.arange(101)
@@ -71,11 +69,6 @@ def ideal(pages: int, hot: int) -> Curve:
     return np.minimum(100.0, 100 * visits / max(hot, 1))
 
 
-def threshold_of_best(importance: NDArray[np.float64 | np.int64], number: int) -> float:
-    """The importance of the `number`-th best page: the threshold of hot pages in Crawl & Stop."""
-    return float(np.partition(importance, -number)[-number])
-
-
 FLUSHES = ("ir", "ib", "fifo")
 
 
@@ -114,121 +107,75 @@ def kept(graph: Graph, order: Order, size: int, flush: str, interval: int) -> Or
     return buffer
 
 
-ROUNDS = 10_000
-AT_ONCE = 1_000  # rounds, which bounds memory
-SEED = 1
-SAME = 1e-9  # a smaller difference between two measures does not count
-SURE = 0.05  # a difference with a lower p is called one
+@dataclass(frozen=True)
+class Metrics:
+    """What is measured of each crawl."""
 
-Table = NDArray[np.float64]  # a row for each trial, a column for each measure
-Row = NDArray[np.float64]
-Trials = Mapping[Hashable, float]  # one figure for each trial: a seed, a start page, a topic
+    hot: tuple[str, ...] = ("ib:10", "ib:100", "ir:13")
+    buffer: float = 0.0  # share of all pages that can be kept; 0: no limited buffer
+    flush: str = "ir"
+    reorder_percent: float = 1.0  # of all pages, between two updates of ranks
+    query: str = ""
 
 
-def intervals(table: Table) -> tuple[Row, Row]:
-    """Both ends of the 95 % interval of each column's mean; of one trial, the figure itself.
+class Figures(NamedTuple):
+    """In percent, by item of --hot; None where no page is hot, or after the last visit."""
 
-    Source: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", 13.3 The percentile interval.
+    auc: dict[str, float | None]
+    p_st: dict[str, list[float | None]]
+    p_cs: dict[str, list[float | None]]
+    p_bc: dict[str, float]
+
+
+class Evaluator:
+    """Measures crawls of one graph.
+
+    Args:
+        reached: the pages that can be reached; no others count.
+    Raises:
+        BadInput: no such --hot, or the graph lacks what it needs.
     """
-    if len(table) < 2:
-        return table[0], table[0]
-    chance = np.random.default_rng(SEED)
-    found = bootstrap(
-        (table,), np.mean, n_resamples=ROUNDS, batch=AT_ONCE, method="percentile", random_state=chance
-    )
-    return np.asarray(found.confidence_interval.low), np.asarray(found.confidence_interval.high)
 
-
-def p_values(differences: Table) -> Row:
-    """How likely a mean difference as large, either way, is if both sides are equally good.
-
-    Then a trial's two figures might as well be exchanged, which changes the sign of their difference.
-    Source: Smucker, Allan and Carterette 2007, "A Comparison of Statistical Significance Tests for
-    Information Retrieval Evaluation", 3.1 Randomization Test.
-    """
-    if len(differences) < 2:
-        return np.ones(differences.shape[1])
-
-    def mean(table: Table, axis: int) -> Row:
-        return np.asarray(np.mean(table, axis=axis).round(9))
-
-    chance = np.random.default_rng(SEED)
-    found = permutation_test(
-        (differences,),
-        mean,
-        permutation_type="samples",
-        n_resamples=ROUNDS,
-        batch=AT_ONCE,
-        random_state=chance,
-    )
-    return np.asarray(found.pvalue)
-
-
-class Mean(NamedTuple):
-    """Over trials, with both ends of the 95 % interval; these are None where there was one trial only."""
-
-    value: float
-    low: float | None
-    high: float | None
-    trials: int
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Mean:
-        if len(values) < 2:
-            return cls(fmean(values), None, None, len(values))
-        low, high = intervals(np.array(values, float)[:, np.newaxis])
-        return cls(fmean(values), float(low[0]), float(high[0]), len(values))
-
-    def shown(self, sign: str = "") -> str:
-        interval = "" if self.low is None else f" [{self.low:{sign}.1f}, {self.high:{sign}.1f}]"
-        return f"{self.value:{sign}.1f}{interval}"
-
-    def as_json(self) -> dict[str, Any]:
-        return {name: _rounded(value) for name, value in self._asdict().items()}
-
-
-class Difference(NamedTuple):
-    """Of the same trials."""
-
-    mean: Mean
-    p: float | None  # of a paired test; None where there was one trial only
+    def __init__(self, reached: Recorded, metrics: Metrics) -> None:
+        self._graph, self._metrics = reached.graph, metrics
+        self.pages = reached.graph.pages
+        parsed = {name: conditions(name) for name in metrics.hot}
+        importance = Importance(reached, metrics.query)
+        self.hot = {
+            name: importance.hot(items) for name, items in parsed.items() if all(item.least for item in items)
+        }
+        found = dict.fromkeys(item.metric for items in parsed.values() for item in items)
+        self._importance = {metric: importance.of(metric) for metric in found if metric in METRICS}
 
     @property
-    def is_sure(self) -> bool:
-        """It is no chance, or none was involved."""
-        return self.p is None or self.p < SURE
+    def interval(self) -> int:
+        """Visits between two updates of ranks."""
+        return max(1, round(self.pages * self._metrics.reorder_percent / 100))
 
-    def shown(self) -> str:
-        """Where it may be chance: the interval alone, in which the difference lies if there is one.
+    def figures(self, order: NDArray[np.integer]) -> Figures:
+        curves = {name: p_st(order, hot) for name, hot in self.hot.items()}
+        visits = visits_at(self.pages)
+        made = visits[visits <= len(order)]
+        later = [None] * (len(visits) - len(made))
+        return Figures(
+            auc={name: _rounded([area(curve)])[0] for name, curve in curves.items()},
+            p_st={name: _rounded(at_percents(curve, self.pages)) for name, curve in curves.items()},
+            p_cs={
+                name: _rounded([*p_cs(order, importance, made), *later])
+                for name, importance in self._importance.items()
+            },
+            p_bc=self._p_bc(order) if self._metrics.buffer else {},
+        )
 
-        An interval without 0 says that there is one: then more trials would show it.
-        """
-        shown, (_, low, high, _) = self.mean.shown("+"), self.mean
-        if self.is_sure or low is None or high is None:
-            return shown
-        word = "none" if low <= 0 <= high else "too few crawls"
-        return f"{word} {shown.partition(' ')[2]}"
-
-    def as_json(self) -> dict[str, Any]:
-        return {**self.mean.as_json(), "p": _rounded(self.p)}
-
-
-def difference(mine: Trials, theirs: Trials) -> Difference | None:
-    """By how much is one better than the other? None where they share no trial.
-
-    What has a single trial called None took no chance: it is compared with each trial of the other.
-    """
-    shared = list(mine.keys() & theirs.keys())
-    if not shared and set(mine) == {None}:
-        return difference(dict.fromkeys(theirs, mine[None]), theirs)
-    if not shared and set(theirs) == {None}:
-        return difference(mine, dict.fromkeys(mine, theirs[None]))
-    if not shared:
-        return None
-    values = [mine[trial] - theirs[trial] for trial in sorted(shared, key=str)]
-    column = np.array(values, float)[:, np.newaxis]
-    return Difference(Mean.of(values), float(p_values(column)[0]) if len(values) > 1 else None)
+    def _p_bc(self, order: NDArray[np.integer]) -> dict[str, float]:
+        """By threshold, and by metric: for a metric the best pages that would fill the buffer are hot."""
+        size = max(1, round(self._metrics.buffer * self.pages))
+        left = kept(self._graph, order, size, self._metrics.flush, self.interval)
+        hot = dict(self.hot)
+        for name, importance in self._importance.items():
+            hot[name] = importance >= threshold_of_best(importance, size)
+        return {name: round(100 * float(of[left].mean()), 3) for name, of in hot.items()}
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+def _rounded(values: Sequence[float | None]) -> list[float | None]:
+    return [None if value is None or math.isnan(value) else round(float(value), 3) for value in values]

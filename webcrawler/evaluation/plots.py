@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from webcrawler import extras, linkgraph
 from webcrawler.evaluation import measures
-from webcrawler.evaluation.figures import Run, grouped
+from webcrawler.evaluation.laboratory import Run
 from webcrawler.evaluation.recorded import Recorded
 
 # Distinguishable without full colour vision (Okabe and Ito 2008), and by their dashes.
@@ -72,8 +72,8 @@ def _draw_p_cs(runs: Sequence[Run], name: str, file: Path) -> Path:
 def _means(axes: Any, runs: Sequence[Run], curve: Callable[[Run], list[float | None]]) -> None:
     """A curve for each ordering, the mean over seeds; and the diagonal of a crawler that picks at random."""
     means = {
-        ordering: np.mean(np.array([curve(run) for run in some], np.float64), axis=0)
-        for (ordering, _), some in grouped(runs).items()
+        name: np.mean(np.array([curve(run) for run in runs if run.ordering == name], np.float64), axis=0)
+        for name in dict.fromkeys(run.ordering for run in runs)
     }
     plot_curves(axes, measures.PERCENTS, means)
     axes.plot(measures.PERCENTS, measures.PERCENTS, color=GREY, linewidth=1, label="at random")

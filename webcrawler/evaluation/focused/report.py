@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from webcrawler.evaluation.figures import aligned
+from webcrawler.evaluation import chance
+from webcrawler.evaluation.chance import Compared, aligned
 from webcrawler.evaluation.focused.recorded_web import Recording
-from webcrawler.evaluation.measures import Difference, Mean, difference
 from webcrawler.evaluation.plots import axes_of, plot_curves, save
 
 TOP = 100  # best pages of the pool
 FIRST = 10  # relevant pages: enough to read for somebody who searches
 MARKS = (100, 300, 1000)  # pages fetched, at which strategies are compared
-BASELINE = "breadth"  # all servers in turn
 
 
 class Pooled(NamedTuple):
@@ -77,7 +77,7 @@ class Run(NamedTuple):
 
     def until(self, relevant: int = FIRST) -> float:
         """Pages fetched when so many relevant ones were there; infinite where they never were."""
-        return self.found[relevant - 1] if len(self.found) >= relevant else float("inf")
+        return self.found[relevant - 1] if len(self.found) >= relevant else inf
 
     def as_json(self, pages: int) -> dict[str, Any]:
         """With its measures; keys as in docs/reference/commands.md."""
@@ -89,7 +89,7 @@ class Run(NamedTuple):
             "found_at": {str(n): self.at(n) for n in marks},
             "harvest_rate": {str(n): round(self.harvest(n), 4) for n in marks},
             "recall": {str(n): round(self.recall(n), 4) for n in marks},
-            "first_10": None if until == float("inf") else int(until),
+            "first_10": None if until == inf else int(until),
         }
 
 
@@ -99,32 +99,25 @@ def marks_of(pages: int) -> list[int]:
 
 
 def tables(runs: Sequence[Run], pages: int) -> str:
-    """Relevant pages found, recall, the first ten; of crawls of so many pages. A row for each strategy."""
-    marks, times = marks_of(pages), times_baseline(runs, pages)
-    numbers = [f"@{mark}" for mark in marks]
-    found = [["relevant pages found", "crawls", *numbers, f"× {BASELINE}", "tried", "seconds"]]
-    recalls = [f"recall @{mark}" for mark in marks]
-    shares = [["mean / median", "crawls", *recalls, "harvest %", f"first {FIRST}", f"{FIRST} found"]]
-    ranks = [["retrieval system rank, %", "crawls", "place in the pool", "of its top 100"]]
+    """A row for each strategy: mean and median of its crawls of so many pages; then differences."""
+    marks, has_pools = marks_of(pages), all(run.pool for run in runs)
+    head = ["relevant pages found", "crawls", *(f"@{mark}" for mark in marks), "recall", "harvest %"]
+    head += [f"first {FIRST}", f"{FIRST} found", *(["place in the pool", "of its top 100"] * has_pools)]
+    rows = [head]
     for strategy, some in by_strategy(runs).items():
-        name = [strategy, str(len(some))]
-        numbers = [_both([run.at(mark) for run in some], 1) for mark in marks]
-        ratio = f"{times[strategy]:.1f}" if strategy in times else "–"
-        tried, seconds = fmean(run.tried for run in some), fmean(run.seconds for run in some)
-        found.append([*name, *numbers, ratio, f"{tried:.0f}", f"{seconds:.1f}"])
-        recalls = [_both([run.recall(mark) for run in some], 2) for mark in marks]
-        harvest = _both([100 * run.harvest(pages) for run in some], 1)
         until = median(run.until() for run in some)
-        first = "–" if until == float("inf") else f"{until:.0f}"
-        in_time = sum(run.until() <= pages for run in some)
-        shares.append([*name, *recalls, harvest, first, f"{in_time} of {len(some)}"])
-        if pools := [run.pool for run in some if run.pool]:
-            place = _both([pool.mean_place for pool in pools], 1)
-            ranks.append([*name, place, _both([pool.top_share for pool in pools], 1)])
-    shown = [found, shares, ranks] if all(run.pool for run in runs) else [found, shares]
-    if len({run.query for run in runs}) > 1:
-        shown.append(_compared(runs, pages))
-    return "\n\n".join(map(aligned, shown))
+        pools = [run.pool for run in some if run.pool] if has_pools else []
+        row = [strategy, str(len(some)), *(_both([run.at(mark) for run in some]) for mark in marks)]
+        row.append(_both([run.recall(pages) for run in some], 2))
+        row.append(_both([100 * run.harvest(pages) for run in some]))
+        row += ["–" if until == inf else f"{until:.0f}", f"{sum(run.until() <= pages for run in some)}"]
+        row += [_both(of) for of in zip(*pools, strict=True)]
+        rows.append(row)
+    if len({run.query for run in runs}) < 2:
+        return aligned(rows)
+    cells = {(name, ""): of for name, of in comparisons(runs, pages).items()}
+    head_of_means = f"mean of {len({run.query for run in runs})} topics at {pages}", ""
+    return "\n\n".join([aligned(rows), chance.tables(head_of_means, list(MEASURES), cells), chance.LEGEND])
 
 
 MEASURES: dict[str, Callable[[Run, int], float]] = {
@@ -134,46 +127,25 @@ MEASURES: dict[str, Callable[[Run, int], float]] = {
 }
 
 
-def comparisons(runs: Sequence[Run], pages: int) -> Iterator[tuple[str, str, Mean, Difference | None]]:
-    """For each measure and strategy its mean, and its difference from the first strategy.
-
-    A trial is a topic.
-    """
+def comparisons(runs: Sequence[Run], pages: int) -> dict[str, dict[str, Compared]]:
+    """By strategy and measure; a trial is a topic."""
+    cells: dict[str, dict[str, Compared]] = {}
     for measure, value in MEASURES.items():
-        found: dict[str, dict[Hashable, float]] = {
-            strategy: {run.query: value(run, pages) for run in some}
-            for strategy, some in by_strategy(runs).items()
+        figures: dict[str, dict[Hashable, float]] = {
+            name: {run.query: value(run, pages) for run in some} for name, some in by_strategy(runs).items()
         }
-        first = next(iter(found))
-        for strategy, of in found.items():
-            other = difference(of, found[first]) if strategy != first else None
-            yield measure, strategy, Mean.of(list(of.values())), other
+        for name, cell in chance.compared(figures).items():
+            cells.setdefault(name, {})[measure] = cell
+    return cells
 
 
 def compared(runs: Sequence[Run], pages: int) -> list[dict[str, Any]]:
     """`comparisons` with the keys of docs/reference/commands.md."""
     return [
-        {
-            "measure": measure,
-            "strategy": strategy,
-            "mean": mean.as_json(),
-            "difference": other and other.as_json(),
-        }
-        for measure, strategy, mean, other in comparisons(runs, pages)
+        {"measure": measure, "strategy": strategy, **cell.as_json()}
+        for strategy, cells in comparisons(runs, pages).items()
+        for measure, cell in cells.items()
     ]
-
-
-def _compared(runs: Sequence[Run], pages: int) -> list[list[str]]:
-    """Means with intervals over topics, and differences where a paired test can tell them from chance."""
-    names, topics = list(by_strategy(runs)), len({run.query for run in runs})
-    means: dict[str, list[str]] = {name: [name, ""] for name in names}
-    others = {name: [f"{name} compared with {names[0]}", ""] for name in names[1:]}
-    for _, strategy, mean, other in comparisons(runs, pages):
-        means[strategy].append(mean.shown())
-        if strategy in others:
-            others[strategy].append(other.shown() if other else "–")
-    head = [f"mean of {topics} topics [95 % interval]", "", *(f"{name} @{pages}" for name in MEASURES)]
-    return [head, *means.values(), *others.values()]
 
 
 def summary(runs: Sequence[Run], pages: int, topics: Sequence[str], recording: Recording) -> str:
@@ -205,21 +177,7 @@ def by_strategy(runs: Sequence[Run]) -> dict[str, list[Run]]:
     return found
 
 
-def times_baseline(runs: Sequence[Run], pages: int) -> dict[str, float]:
-    """Relevant pages found as a multiple of what breadth-first found, over the topics that both crawled.
-
-    Empty where nobody went breadth-first, or where that found nothing.
-    """
-    plain = {run.query: run.at(pages) for run in runs if run.strategy == BASELINE}
-    ratios = {}
-    for strategy, some in by_strategy(runs).items():
-        both = [run for run in some if run.query in plain]
-        if below := sum(plain[run.query] for run in both):
-            ratios[strategy] = sum(run.at(pages) for run in both) / below
-    return ratios
-
-
-def _both(values: Sequence[float], digits: int) -> str:
+def _both(values: Sequence[float], digits: int = 1) -> str:
     return f"{fmean(values):.{digits}f} / {median(values):.{digits}f}"
 
 

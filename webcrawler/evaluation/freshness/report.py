@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from webcrawler.evaluation.figures import aligned
+from webcrawler.evaluation.chance import aligned
 from webcrawler.evaluation.freshness.laboratory import ORACLE, Run
 from webcrawler.evaluation.freshness.world import World
 from webcrawler.evaluation.plots import axes_of, plot_curves, save

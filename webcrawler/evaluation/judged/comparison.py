@@ -5,17 +5,17 @@ Measures are those of ir-measures, which counts as trec_eval does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from types import ModuleType
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from webcrawler import extras
+from webcrawler.evaluation import chance
+from webcrawler.evaluation.chance import Compared, aligned
 from webcrawler.evaluation.judged.collection import Judgments
-from webcrawler.evaluation.measures import SAME, Row, Table, intervals, p_values
 from webcrawler.evaluation.runner import Progress
 from webcrawler.search import Searcher
 
@@ -69,25 +69,10 @@ def check_library() -> ModuleType:
     return module
 
 
+SAME = 1e-9  # a smaller difference between two measures does not count
 HITS = 1000  # of a query that are looked at, as TREC does
 
 Scores = Mapping[str, Mapping[str, float]]  # by query id and measure
-
-
-class Mean(NamedTuple):
-    """The mean of each measure over all queries, and both ends of its 95 % interval."""
-
-    value: Row
-    low: Row
-    high: Row
-
-
-class Difference(NamedTuple):
-    """By how much a ranking is better than the first one, and how likely chance alone gives as much."""
-
-    mean: Mean
-    p: Row
-    queries: tuple[int, int, int]  # for which its nDCG@10 is better, worse, the same
 
 
 @dataclass(frozen=True)
@@ -99,20 +84,9 @@ class Comparison:
     alone: Mapping[str, Scores]  # of the rank alone: nothing is folded, spread or added
 
     @cached_property
-    def means(self) -> dict[str, Mean]:
-        """By ranking."""
-        return {ranking: _mean(self._table(of)) for ranking, of in self.scores.items()}
-
-    @cached_property
-    def alone_means(self) -> dict[str, Row]:
-        """By ranking."""
-        return {ranking: self._table(of).mean(axis=0) for ranking, of in self.alone.items()}
-
-    @cached_property
-    def differences(self) -> dict[str, Difference]:
-        """Of each ranking but the first from the first."""
-        first, *others = self.scores
-        return {other: self._difference(other, first) for other in others}
+    def cells(self) -> dict[str, dict[str, Compared]]:
+        """By measure and ranking; a trial is a query."""
+        return {measure: chance.compared(_trials(self.scores, measure)) for measure in MEASURES}
 
     def won(self, query: str) -> str:
         """The ranking with the best nDCG@10, then AP; "" if several are equally good."""
@@ -129,32 +103,31 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         """As docs/reference/commands.md describes it."""
-        queries = [
-            {"id": id, "query": text, "rankings": {name: of[id] for name, of in self.scores.items()}}
-            for id, text in self.queries.items()
-        ]
-        differences = {
-            ranking: {"mean": _named(mean.value), "interval": _ends(mean), "p": _named(p)}
-            for ranking, (mean, p, _) in self.differences.items()
-        }
         return {
-            "rankings": {ranking: _named(mean.value) for ranking, mean in self.means.items()},
-            "intervals": {ranking: _ends(mean) for ranking, mean in self.means.items()},
-            "alone": {ranking: _named(values) for ranking, values in self.alone_means.items()},
-            "differences": differences,
-            "queries": queries,
+            "rankings": {name: _means(of) for name, of in self.scores.items()},
+            "alone": {name: _means(of) for name, of in self.alone.items()},
+            "compared": [
+                {"measure": measure, "ranking": ranking, **cell.as_json()}
+                for measure, cells in self.cells.items()
+                for ranking, cell in cells.items()
+            ],
+            "queries": [
+                {"id": id, "query": text, "rankings": {name: of[id] for name, of in self.scores.items()}}
+                for id, text in self.queries.items()
+            ],
         }
-
-    def _difference(self, ranking: str, other: str) -> Difference:
-        table = self._table(self.scores[ranking]) - self._table(self.scores[other])
-        return Difference(_mean(table), p_values(table), self.against(ranking, other))
-
-    def _table(self, scores: Scores) -> Table:
-        return np.array([[scores[query][name] for name in MEASURES] for query in self.queries])
 
     def _key(self, ranking: str, query: str) -> tuple[float, float]:
         of = self.scores[ranking][query]
         return round(of["nDCG@10"], 9), round(of["AP"], 9)
+
+
+def _trials(scores: Mapping[str, Scores], measure: str) -> dict[str, dict[Hashable, float]]:
+    return {name: {query: of[measure] for query, of in by.items()} for name, by in scores.items()}
+
+
+def _means(scores: Scores) -> dict[str, float]:
+    return {measure: fmean(of[measure] for of in scores.values()) for measure in MEASURES}
 
 
 def compare(
@@ -197,70 +170,32 @@ def _documents(
     return list(dict.fromkeys(copies.get(document, document) for document in found))
 
 
-def _mean(table: Table) -> Mean:
-    return Mean(table.mean(axis=0), *intervals(table))
-
-
-def _named(values: Iterable[float]) -> dict[str, float]:
-    return dict(zip(MEASURES, map(float, values), strict=True))
-
-
-def _ends(mean: Mean) -> dict[str, list[float]]:
-    return {
-        name: [float(low), float(high)] for name, low, high in zip(MEASURES, mean.low, mean.high, strict=True)
-    }
-
-
-SHORT = ("nDCG", "AP", "P@10", "R@100", "S@1", "S@3", "RR")  # of MEASURES
-BY_QUERY = 4  # measures shown of each query
 QUERY = 40  # characters shown of a query
-WIDTH = 6  # of a figure, and of one of a query
-WIDE = 7  # of a mean
 
 
-def tables(comparison: Comparison) -> list[str]:
-    """The lines of two tables: the measures of each query, and their means."""
-    return [*_by_query(comparison), "", *_means(comparison)]
-
-
-def _by_query(comparison: Comparison) -> Iterator[str]:
-    """For each query the measures under each ranking, and the ranking that won, or = for a tie."""
-    group = WIDTH * BY_QUERY
-    yield " " * QUERY + "".join(f"  {name[:group]:>{group}}" for name in comparison.scores)
-    yield f"{'query':{QUERY}}" + f"  {_row(SHORT[:BY_QUERY])}" * len(comparison.scores) + "  won"
+def tables(comparison: Comparison) -> str:
+    """Three tables: nDCG@10 and AP of each query, their means, and differences from the first ranking."""
+    rankings = list(comparison.scores)
+    rows = [["query", "", *(f"{name} {of}" for name in rankings for of in ("nDCG", "AP")), "won"]]
     for id, text in comparison.queries.items():
-        shown = [[of[id][name] for name in MEASURES[:BY_QUERY]] for of in comparison.scores.values()]
-        figures = "".join(f"  {_row(f'{one:.3f}' for one in row)}" for row in shown)
-        query = f"{id} {text}"
-        query = query if len(query) <= QUERY else query[: QUERY - 2] + " …"
-        yield f"{query:{QUERY}}{figures}  {comparison.won(id) or '='}"
+        of = [comparison.scores[name][id][measure] for name in rankings for measure in ("nDCG@10", "AP")]
+        rows.append([id, text[:QUERY], *(f"{value:.3f}" for value in of), comparison.won(id) or "="])
+    return "\n\n".join([aligned(rows), *_mean_tables(comparison, rankings), chance.LEGEND])
 
 
-def _means(comparison: Comparison) -> Iterator[str]:
-    """Of each ranking as served and alone; the others' differences from the first one."""
-    first, number = next(iter(comparison.scores)), len(comparison.queries)
-    head = "mean of 1 query" if number == 1 else f"mean of {number:,} queries"
-    yield f"{head:{QUERY}}{_row(SHORT, WIDE)}"
-    for ranking, mean in comparison.means.items():
-        yield _line(ranking, mean.value)
-        yield _line("  at least", mean.low)
-        yield _line("  at most", mean.high)
-        yield _line("  ranking alone", comparison.alone_means[ranking])
-        if ranking in comparison.differences:
-            (value, low, high), p, queries = comparison.differences[ranking]
-            better, worse, same = (f"{count:,}" for count in queries)
-            yield (
-                _line(f"  compared with {first}", value, "+")
-                + f"  better / worse / as good: {better} / {worse} / {same}"
-            )
-            yield _line("  at least", low, "+")
-            yield _line("  at most", high, "+")
-            yield _line("  p of a paired test", p)
-
-
-def _line(name: str, values: Iterable[float], sign: str = "") -> str:
-    return f"{name:{QUERY}}{_row((f'{value:{sign}.3f}' for value in values), WIDE)}"
-
-
-def _row(cells: Iterable[str], width: int = WIDTH) -> str:
-    return "".join(f"{cell:>{width}}" for cell in cells)
+def _mean_tables(comparison: Comparison, rankings: Sequence[str]) -> Iterator[str]:
+    """A row for each measure; the second table has the others' differences from the first ranking."""
+    first, *others = rankings
+    means = [[f"mean of {len(comparison.queries):,} queries", "", *rankings]]
+    differences = [[f"compared with {first}", "", *others]]
+    for measure, cells in comparison.cells.items():
+        alone = [fmean(of[measure] for of in comparison.alone[name].values()) for name in rankings]
+        means.append([measure, "", *(cells[name].mean.shown(3) for name in rankings)])
+        means.append(["", "ranking alone", *(f"{value:.3f}" for value in alone)])
+        shown = [it.shown(3) if (it := cells[name].difference) else "–" for name in others]
+        differences.append([measure, "", *shown])
+    counts = [" / ".join(map(str, comparison.against(name, first))) for name in others]
+    differences.append(["nDCG@10", "better / worse / as good", *counts])
+    yield aligned(means)
+    if others:
+        yield aligned(differences)
