@@ -23,8 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.archive.catalog._database import transaction
-from webcrawler.archive.catalog._levels import clock, sweep
+from webcrawler.archive.catalog._database import newest_url, sweep, transaction
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.urls import url_id
 
@@ -73,13 +72,13 @@ def _grow(path: Path, size: int) -> None:
         (documents,) = db.execute("SELECT count(*) FROM documents").fetchone()
         for start in range(documents, size, STEP):
             with transaction(db):
-                before = clock(db)
+                before = newest_url(db)
                 _add(db, range(start + 1, min(start + STEP, size) + 1))
                 sweep(db, before)
 
 
 def _add(db: sqlite3.Connection, sources: range) -> None:
-    known = clock(db).number
+    known = newest_url(db)
     new = range(known + 1, known + NEW * len(sources) + 1)
     servers = [(n, f"http://www.site{n:06}.example") for n in range(new[0] // 50, new[-1] // 50 + 1)]
     db.executemany("INSERT OR IGNORE INTO servers (number, name) VALUES (? + 1, ?)", servers)

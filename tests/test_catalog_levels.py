@@ -1,9 +1,8 @@
-"""Look-ups of URL ids and of fingerprints: each row is in one level, whatever comes and goes."""
+"""The look-up of URL ids: each row is in one level, whatever comes and goes."""
 
 from __future__ import annotations
 
 import os
-import random
 import sqlite3
 import subprocess
 import sys
@@ -20,11 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_catalog import failure, link, page, write
 
-from webcrawler.archive.catalog import Catalog, _levels
-from webcrawler.archive.catalog._levels import passed
+from webcrawler.archive.catalog import Catalog, _database, _writer
+from webcrawler.archive.catalog._database import passed
 from webcrawler.records import Entry
 
-SMALL = {"ID_TURNS": (8, 32), "BAND_TURNS": (4, 16)}
+SMALL = 8, 32
 S = 0x0123_4567_89AB_CDEF
 URLS = [f"http://www{n % 3}.example/{n}" for n in range(12)]
 # A URL, the links of its page, and the fingerprint; None: it is not found.
@@ -39,8 +38,7 @@ batches = st.lists(st.tuples(st.lists(arrivals, min_size=1, max_size=6), st.bool
 @pytest.fixture
 def small_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if few rows were many: all move on within some batches."""
-    for name, turns in SMALL.items():
-        monkeypatch.setattr(_levels, name, turns)
+    monkeypatch.setattr(_database, "ID_TURNS", SMALL)
 
 
 def arrival(url: str, targets: list[int], simhash: int | None, time: float) -> Entry:
@@ -51,24 +49,16 @@ def arrival(url: str, targets: list[int], simhash: int | None, time: float) -> E
 
 
 def assert_each_row_is_in_one_level(path: Path) -> None:
-    """The tables themselves are the model: every URL, and four bands of every document with a fingerprint."""
+    """The tables themselves are the model: every URL."""
     with closing(sqlite3.connect(path)) as db:
         found = sorted(db.execute("SELECT id, number FROM leveled_ids"))
         assert found == sorted(db.execute("SELECT id, number FROM urls"))
         assert found == sorted(db.execute("SELECT id, number FROM ids"))
-        documents = db.execute("SELECT since, number, simhash FROM documents WHERE simhash IS NOT NULL")
-        bands = [
-            (place << 16 | simhash >> 16 * place & 0xFFFF, since, number, simhash)
-            for since, number, simhash in documents
-            for place in range(4)
-        ]
-        rows = db.execute("SELECT band, since, number, simhash FROM leveled_bands")
-        assert sorted(rows) == sorted(bands)
 
 
-def levels(path: Path, table: str) -> set[int]:
+def levels(path: Path) -> set[int]:
     with closing(sqlite3.connect(path)) as db:
-        return {level for (level,) in db.execute(f"SELECT DISTINCT level FROM {table}")}
+        return {level for (level,) in db.execute("SELECT DISTINCT level FROM leveled_ids")}
 
 
 def interrupted(db: sqlite3.Connection, before: object) -> Iterator[None]:
@@ -119,8 +109,7 @@ def test_whatever_is_written_and_undone_each_row_is_in_one_level(
     history: list[tuple[list[tuple[str, list[int], int | None]], bool]],
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        for name, turns in SMALL.items():
-            patch.setattr(_levels, name, turns)
+        patch.setattr(_database, "ID_TURNS", SMALL)
         path = Path(folder) / "catalog.sqlite"
         with closing(Catalog(path)) as catalog:
             time, there = 0.0, dict.fromkeys(URLS, False)
@@ -129,7 +118,7 @@ def test_whatever_is_written_and_undone_each_row_is_in_one_level(
                 entries = [arrival(*row, time=time + place) for place, row in enumerate(batch)]
                 with pytest.MonkeyPatch.context() as undone:
                     if fails:
-                        undone.setattr("webcrawler.archive.catalog._writer.sweep", interrupted)
+                        undone.setattr(_writer, "sweep", interrupted)
                     try:
                         write(catalog, *entries)
                     except KeyboardInterrupt:
@@ -144,20 +133,13 @@ def test_whatever_is_written_and_undone_each_row_is_in_one_level(
 @pytest.mark.usefixtures("small_turns")
 def test_rows_move_on_level_by_level_and_are_found_in_each(tmp_path: Path) -> None:
     path = tmp_path / "catalog.sqlite"
-    chance = random.Random(1)
-    simhashes = [chance.randrange(-(2**63), 2**63) for _ in range(60)]
+    urls = {f"http://a.example/{n}" for n in range(60)}
     with closing(Catalog(path)) as catalog:
-        for n, simhash in enumerate(simhashes):
-            write(catalog, replace(page(f"http://a.example/{n}", n, str(n)), simhash=simhash))
+        for n, url in enumerate(sorted(urls)):
+            write(catalog, page(url, n, url))
 
-        assert levels(path, "leveled_ids") == levels(path, "leveled_bands") == {0, 1, 2}
-        for n in reversed(range(60)):  # the newest first, before they move on
-            near = simhashes[n] ^ 0x0001_0001_0001  # one band is the same, wherever it is by now
-            write(catalog, replace(page(f"http://b.example/{n}", n, f"b{n}"), simhash=near))
-
-        urls = dict(catalog.urls.all())
-        found = {urls[number]: urls[older] for number, older in catalog.near_duplicates(list(urls)).items()}
-    assert found == {f"http://b.example/{n}": f"http://a.example/{n}" for n in range(60)}
+        assert levels(path) == {0, 1, 2}
+        assert {document.url for url in urls if (document := catalog.find(url))} == urls
 
 
 @pytest.mark.slow
@@ -169,8 +151,10 @@ def test_a_batch_moves_about_as_many_rows_as_it_adds(
         for n in range(150):
             write(catalog, page(f"http://a.example/{n}", n, str(n)))
         moved = list[int]()
-        counted = _levels.run
-        monkeypatch.setattr(_levels, "run", lambda *a, **values: moved.append(counted(*a, **values).rowcount))
+        counted = _database.run
+        monkeypatch.setattr(
+            _database, "run", lambda *a, **values: moved.append(counted(*a, **values).rowcount)
+        )
         for n in range(150, 300):
             moved.append(0)
             write(catalog, page(f"http://a.example/{n}", n, str(n)))
@@ -184,7 +168,7 @@ def test_a_batch_moves_about_as_many_rows_as_it_adds(
 def test_killed_before_the_commit_the_rows_are_where_they_were(tmp_path: Path, passing: int) -> None:
     code = (
         "import sys; from pathlib import Path; from test_catalog import page, write;"
-        "from webcrawler.archive.catalog import Catalog, _levels; _levels.ID_TURNS = (2, 8);"
+        "from webcrawler.archive.catalog import Catalog, _database; _database.ID_TURNS = (2, 8);"
         "catalog = Catalog(Path(sys.argv[1]));"
         "[write(catalog, page(f'http://a.example/{n}', n, str(n))) for n in range(12)]"
     )

@@ -1,4 +1,4 @@
-"""The SQLite file: opening it, transactions, inserting many rows at once."""
+"""The SQLite file: opening it, transactions, inserting many rows at once, the levels of URL ids."""
 
 from __future__ import annotations
 
@@ -31,13 +31,17 @@ SPELLED = "coalesce(u.spelling, s.name || u.path)"  # the URL as it is fetched
 # Of documents and of links: not of finds, which are no part of the collection.
 COLLECTED = "number NOT IN (SELECT number FROM finds)"
 LINKED = "source NOT IN (SELECT number FROM finds)"
-VERSION = 14  # of schema.sql
+VERSION = 15  # of schema.sql
 REBUILD = "`webcrawler rebuild` makes a new one from the WARC files"
 BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
-LOG_PAGES = 4000  # 16 MB: what several batches change goes from the log to the file once
+LOG_PAGES = 16_000  # 64 MB: what several batches change goes from the log to the file once
 COPIED_PAGES = 4000  # of the file between two reports of progress, 16 MB
+# From levels 0 and 1 of URL ids: after so many new URLs, a hand has gone around all ids.
+# Half as many rows wait on an average; those of level 0 fit in the cache.
+ID_TURNS = 2**15, 2**20
+IDS = 2**64
 logger = logging.getLogger(__name__)
 
 
@@ -257,3 +261,36 @@ def columns(rows: Iterable[tuple[int, ...]], columns: int = 1) -> IntArray:
 def as_json(numbers: Iterable[int]) -> str:
     """An array for json_each."""
     return json.dumps([int(number) for number in numbers])
+
+
+def newest_url(db: sqlite3.Connection) -> int:
+    """The highest page number."""
+    return int(db.execute("SELECT coalesce(max(number), 0) FROM urls").fetchone()[0])
+
+
+def sweep(db: sqlite3.Connection, before: int) -> None:
+    """Move on the URL ids that the hands have passed since that page number; about as many as came new.
+
+    So the look-up of ids stays cheap to write, however large the catalog is: a row that comes to a random
+    place of a large table costs a page of the file, and one of the log. Rows are collected at level 0, then
+    at level 1, and only neighbours move on, several to a page. Run in the transaction that added them.
+
+    Source: O'Neil et al. 1996, "The Log-Structured Merge-Tree"; the hand is LevelDB's `compact_pointer`.
+    """
+    for level in (1, 0):  # in this order, no row moves twice
+        for first, last in passed(before, newest_url(db), ID_TURNS[level], IDS):
+            run(db, "sweep-ids.sql", level=level, first=first - IDS // 2, last=last - IDS // 2)
+
+
+def passed(start: int, end: int, turn: int, keys: int) -> Iterator[tuple[int, int]]:
+    """The first and the last keys of the ranges that a hand passes between two times.
+
+    Args:
+        turn: it goes around all keys in this time; divides `keys`.
+    """
+    first = start % turn * (keys // turn)
+    last = first + min(end - start, turn) * (keys // turn) - 1
+    if last >= first:
+        yield first, min(last, keys - 1)
+    if last >= keys:
+        yield 0, last - keys

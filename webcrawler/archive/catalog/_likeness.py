@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from itertools import chain
 from typing import NamedTuple
 
 from webcrawler.archive.catalog._database import LINKED, as_json, insert_many, run, statements
@@ -71,11 +70,10 @@ def is_near(one: int | None, other: int | None) -> bool:
     return one is not None and other is not None and distance(one, other) <= NEAR
 
 
-def _oldest_near(simhash: int | None, older: list[list[tuple[int, int, int]]]) -> int | None:
-    """The oldest of (since, page number, simhash), by level and band, that is near."""
+def _oldest_near(simhash: int | None, older: list[tuple[int, int, int]]) -> int | None:
+    """The oldest of (since, page number, simhash) that is near."""
     # Not in SQL: it cannot count bits, and a Python function would need the GIL for each row.
-    all_older = chain.from_iterable(older)
-    near = [(since, number) for since, number, other in all_older if distance(simhash or 0, other) <= NEAR]
+    near = [(since, number) for since, number, other in older if distance(simhash or 0, other) <= NEAR]
     return min(near)[1] if near else None
 
 

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from webcrawler.archive.catalog._database import SPELLED, URL, IntArray, as_json, columns
+from webcrawler.archive.catalog._database import SPELLED, URL, IntArray, as_json, columns, newest_url
 from webcrawler.archive.catalog._rows import PastFetch, past_fetch
 from webcrawler.urls import url_id
 
@@ -81,7 +81,7 @@ class Urls:
 
     def count(self) -> int:
         """How many there are: the highest page number."""
-        return int(self._db.execute("SELECT coalesce(max(number), 0) FROM urls").fetchone()[0])
+        return newest_url(self._db)
 
     def ids(self, after: int = 0) -> IntArray:
         """The URL ids of all page numbers after that one, in their order."""

@@ -9,8 +9,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from webcrawler.archive.catalog._database import URL, as_json, insert_many, run, transaction
-from webcrawler.archive.catalog._levels import clock, sweep
+from webcrawler.archive.catalog._database import (
+    URL,
+    as_json,
+    insert_many,
+    newest_url,
+    run,
+    sweep,
+    transaction,
+)
 from webcrawler.archive.catalog._likeness import SAMPLED, choose_originals, is_near, mark_near_duplicates
 from webcrawler.archive.catalog._rows import (
     COLUMNS,
@@ -98,7 +105,7 @@ class Writer:
             with transaction(self._db):
                 sys.audit("webcrawler.catalog.after-begin")
                 self._obey()
-                before = clock(self._db)
+                before = newest_url(self._db)
                 yield
                 sweep(self._db, before)
                 sys.audit("webcrawler.catalog.before-commit")
@@ -317,7 +324,7 @@ class Writer:
             if id not in known
         ]
         insert_many(self._db, "INSERT INTO batch_urls (id, server, path, removed, spelling)", rows)
-        before = clock(self._db).number
+        before = newest_url(self._db)
         run(self._db, "number.sql")
         self._remember("SELECT id, number FROM urls WHERE number > ?", before)
 

@@ -28,9 +28,9 @@ CREATE TABLE urls (
     spelling TEXT -- the URL as it is fetched, where that is not the canonical one
 );
 
--- Look-ups by keys that are as good as random: URL ids, and the bands of fingerprints. An ordinary index writes a page of
--- the file for nearly each new row, once it is larger than the cache. These are log-structured (O'Neil 1996, "The
--- Log-Structured Merge-Tree"): new rows come to level 0, and sweep.sql moves neighbours on together.
+-- Look-ups by URL ids, which are as good as random. An ordinary index writes a page of the file for nearly each new row,
+-- once it is larger than the cache. This one is log-structured (O'Neil 1996, "The Log-Structured Merge-Tree"): new rows
+-- come to level 0, and sweep-ids.sql moves neighbours on together.
 CREATE TABLE leveled_ids (
     level  INTEGER NOT NULL, -- 0, 1 or 2
     id     INTEGER NOT NULL, -- of a URL, in one level only
@@ -75,37 +75,11 @@ CREATE INDEX documents_at_risk ON documents (number) WHERE missing_since IS NOT 
 -- Is a link's target a duplicate? Few are: this stays in the cache.
 CREATE INDEX documents_with_original ON documents (number) WHERE duplicate_of IS NOT NULL;
 
--- Four bands of 16 bits, each with its place in bits 16 and 17: one at least is the same where three bits differ
--- (Manku 2007, 3.1).
-CREATE VIEW document_bands AS
-SELECT shift << 12 | (simhash >> shift & 0xFFFF) AS band, since, number, simhash
-FROM documents CROSS JOIN (SELECT 0 AS shift UNION ALL VALUES (16), (32), (48))
-WHERE simhash IS NOT NULL;
-
-CREATE TABLE leveled_bands (
-    level   INTEGER NOT NULL, -- 0, 1 or 2
-    band    INTEGER NOT NULL, -- as in document_bands, and all that follows
-    since   INTEGER NOT NULL,
-    number  INTEGER NOT NULL REFERENCES documents (number),
-    simhash INTEGER NOT NULL,
-    PRIMARY KEY (level, band, since, number)
-) WITHOUT ROWID;
-
-CREATE TRIGGER document_added AFTER INSERT ON documents
-BEGIN INSERT INTO leveled_bands SELECT 0, * FROM document_bands WHERE number = new.number; END;
-
-CREATE TRIGGER document_leaves BEFORE DELETE ON documents
-BEGIN DELETE FROM leveled_bands WHERE level IN (0, 1, 2) AND (band, since, number) IN (
-    SELECT band, since, number FROM document_bands WHERE number = old.number); END;
-
-CREATE TRIGGER document_changes BEFORE UPDATE OF simhash, since ON documents
-WHEN old.simhash IS NOT new.simhash OR old.since <> new.since
-BEGIN DELETE FROM leveled_bands WHERE level IN (0, 1, 2) AND (band, since, number) IN (
-    SELECT band, since, number FROM document_bands WHERE number = old.number); END;
-
-CREATE TRIGGER document_changed AFTER UPDATE OF simhash, since ON documents
-WHEN old.simhash IS NOT new.simhash OR old.since <> new.since
-BEGIN INSERT INTO leveled_bands SELECT 0, * FROM document_bands WHERE number = new.number; END;
+-- Four bands of 16 bits: one at least is the same where three bits differ (Manku 2007, 3.1).
+CREATE INDEX documents_by_band_0 ON documents (simhash & 0xFFFF, since, simhash) WHERE simhash IS NOT NULL;
+CREATE INDEX documents_by_band_1 ON documents (simhash >> 16 & 0xFFFF, since, simhash) WHERE simhash IS NOT NULL;
+CREATE INDEX documents_by_band_2 ON documents (simhash >> 32 & 0xFFFF, since, simhash) WHERE simhash IS NOT NULL;
+CREATE INDEX documents_by_band_3 ON documents (simhash >> 48 & 0xFFFF, since, simhash) WHERE simhash IS NOT NULL;
 
 -- Pages that are duplicates, or were: by server, to compare them again when their server has become more important.
 CREATE TABLE duplicates (
