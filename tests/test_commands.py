@@ -279,7 +279,7 @@ def test_frontier_explain_joins_what_redis_and_the_catalog_know(run: Run, filled
     states = ["done/document", "decided", "leased", "queued", "unseen"]  # this machine's catalog lacks B
     assert [found["state"] for found in explained] == states
     assert explained[0]["last_fetch"]["status"] == 200
-    assert explained[0]["refresh"]["why"] == "it was checked not long ago (REFRESH_AT_MOST)"
+    assert explained[0]["refresh"]["position"] == 1
     assert shown.startswith("url ")
     assert "changes about every" in " ".join(shown.split())
 

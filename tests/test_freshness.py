@@ -81,7 +81,6 @@ def test_the_server_that_loses_most_is_named_first(catalog: Catalog, tmp_path: P
     assert [one["server"] for one in servers] == ["http://b.test", "https://c.test:8080", "http://a.test"]
     assert [one["documents"] for one in servers] == [1, 1, 2]
     assert [one["share"] for one in servers] == pytest.approx([0.5, 0.75**0.5, 1.0], abs=1e-4)
-    assert {one["sitemaps"] for one in servers} == {"not known yet"}
     assert len(told(catalog, tmp_path, most=1)["servers"]) == 1
 
 
@@ -153,7 +152,6 @@ def test_a_schedule_that_the_refresher_has_stored_says_the_same(catalog: Catalog
 
     after = told(catalog, tmp_path)
     assert after["current"] == pytest.approx(before["current"], abs=1e-5)
-    assert after["calibration"] == before["calibration"]
 
 
 def cut(stored: Path) -> None:
@@ -186,30 +184,6 @@ def test_a_stored_schedule_that_cannot_be_taken_whole_is_made_from_the_history(
     assert told(catalog, tmp_path)["current"] == pytest.approx(before["current"], abs=1e-5)
 
 
-def test_more_freshness_costs_more_checks_and_is_held_against_those_of_now(
-    catalog: Catalog, tmp_path: Path
-) -> None:
-    write(catalog, *[page(url, ago(40), url) for url in (A, B, C, D)])
-    less, more = (told(catalog, tmp_path, level=level)["costs"] for level in (0.8, 0.95))
-    assert 0 < less["checks_a_day"] < more["checks_a_day"]
-    assert less["times"] is None
-
-    write(catalog, not_modified(A, ago(0)), not_modified(B, ago(0)))
-
-    now = told(catalog, tmp_path, level=0.8)
-    assert now["costs"]["times"] == now["costs"]["checks_a_day"] / 2
-
-
-@pytest.mark.parametrize("policy", ["ep", "eb"])
-def test_policies_without_a_curve_of_costs_name_none(catalog: Catalog, tmp_path: Path, policy: str) -> None:
-    write(catalog, page(A, ago(40), "a"))
-
-    found = report(catalog, tmp_path, policy)
-
-    assert found["costs"] is None
-    assert 0 < found["current"]["share"] < 1
-
-
 def test_without_documents_nothing_is_current_or_stale(catalog: Catalog, tmp_path: Path) -> None:
     found = told(catalog, tmp_path)
 
@@ -233,7 +207,6 @@ def test_false_304s_count_for_nothing_once_they_are_found_out(
     times = [round((ago(0) - one["checked"]) / DAY) for one in found["oldest"]]
     assert [round((ago(0) - one["checked"]) / DAY) for one in believed["oldest"]] == [40] * 4 + [20] * 4
     assert times == [40] * 4 + [10] * 4
-    assert found["calibration"]["bins"][0]["checks"] == 4
     following.follow()
     assert following.is_outdated() is again
 
@@ -319,9 +292,8 @@ def test_the_seed_says_which_are_drawn(
 # ---- one page
 
 
-def outlook_of(catalog: Catalog, tmp_path: Path, url: str, **settings: float) -> dict[str, Any]:
-    chosen = {"REFRESH_POLICY": "expected", "REFRESH_AT_LEAST": 60.0, "REFRESH_AT_MOST": 1.0, **settings}
-    return outlook(catalog, tmp_path, chosen, url)
+def outlook_of(catalog: Catalog, tmp_path: Path, url: str) -> dict[str, Any]:
+    return outlook(catalog, tmp_path, {"REFRESH_POLICY": "expected"}, url)
 
 
 def test_a_page_says_what_its_checks_found_and_how_often_it_changes(catalog: Catalog, tmp_path: Path) -> None:
@@ -341,35 +313,6 @@ def test_a_page_says_what_its_checks_found_and_how_often_it_changes(catalog: Cat
     assert (often["missing_since"], often["failing_since"]) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("checks", "settings", "not_before", "why"),
-    [
-        (list, {}, -10 + 1 / 24, "no document is worth a check more"),
-        (lambda: [not_modified(A, ago(0))], {}, 1 / 24, "it was checked not long ago (REFRESH_AT_MOST)"),
-        (list, {"REFRESH_AT_LEAST": 9}, -10 + 1 / 24, "it was not checked for long (REFRESH_AT_LEAST)"),
-        (lambda: [failure(A, ago(2), "not-found", status=404)], {}, -2 + 1 / 24, "nothing is there since"),
-        (lambda: [failure(A, ago(days), "timeout") for days in (5, 1)], {}, 0, "it cannot be fetched since"),
-        (
-            lambda: [failure(A, ago(2), "not-found", status=410)],
-            {},
-            -1,
-            "it has failed or is gone: asked for",
-        ),
-    ],
-)
-def test_a_page_says_when_it_comes_again_and_why_not_sooner(
-    catalog: Catalog, tmp_path: Path, checks: Any, settings: dict[str, float], not_before: float, why: str
-) -> None:
-    write(catalog, page(A, ago(10), "a"))
-    for check in checks():
-        write(catalog, check)
-
-    found = outlook_of(catalog, tmp_path, A, **settings)
-
-    assert found["why"].startswith(why)
-    assert found["not_before"] == pytest.approx(ago(-not_before), abs=1)
-
-
 def test_a_page_that_was_asked_for_often_enough_does_not_come_again(catalog: Catalog, tmp_path: Path) -> None:
     write(catalog, page(A, ago(500), "a"))
     for days in (499, 498, 491, 469, 379, 259, 19):
@@ -379,13 +322,13 @@ def test_a_page_that_was_asked_for_often_enough_does_not_come_again(catalog: Cat
 
     assert found["not_before"] is None
     assert found["gone_since"] == pytest.approx(ago(499), abs=1)
-    assert found["why"].startswith("it has failed or is gone: not asked for again")
 
 
-def test_what_is_not_a_document_is_not_checked(catalog: Catalog, tmp_path: Path) -> None:
-    write(catalog, failure(A, ago(1), "not-indexable"))
+def test_a_page_that_is_gone_is_asked_for_again_after_a_day(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, page(A, ago(10), "a"))
+    write(catalog, failure(A, ago(2), "not-found", status=410))
 
-    assert outlook_of(catalog, tmp_path, A)["why"] == "it is not a document: only documents are checked"
+    assert outlook_of(catalog, tmp_path, A)["not_before"] == pytest.approx(ago(1), abs=1)
     assert outlook_of(catalog, tmp_path, B)["checks"] == []
 
 
@@ -393,7 +336,7 @@ def test_what_a_search_of_the_web_has_found_is_not_checked(catalog: Catalog, tmp
     with closing(Catalog(tmp_path / "catalog.sqlite", job="a-search")) as searching:
         write(searching, page(A, ago(10), "a"))
 
-    assert outlook_of(catalog, tmp_path, A)["why"].startswith("a search of the web has found it")
+    assert outlook_of(catalog, tmp_path, A)["why"].startswith("not checked: a search has found it")
     assert told(catalog, tmp_path)["unchecked"] == 0
 
 
@@ -417,7 +360,6 @@ def test_freshness_without_a_crawl_is_one_line(run: Run) -> None:
     ("options", "line"),
     [
         (("--by", "page"), "error: --by page: there is --by server"),
-        (("--level", "100"), "error: --level=100 is not a number between 0 and 100"),
         (("-n", "x"), "error: -n=x is not a whole number from 0"),
     ],
 )
@@ -437,7 +379,6 @@ def test_freshness_as_text(run: Run, catalog: Catalog, tmp_path: Path) -> None:
     assert "50.0% (" in text
     assert "3, 1 of them were never checked" in text
     assert "checks     2.0 a day today, 50% of them found nothing new" in text
-    assert "98% current would take" in text
     assert f" 5 h  {C}" in text
 
 

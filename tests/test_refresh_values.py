@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import gamma
 
-from webcrawler.refresh import costs, value
+from webcrawler.refresh import value
 
 shapes = st.floats(0.05, 20)
 rates = st.floats(0.1, 1000)  # days
@@ -54,8 +54,6 @@ def test_closed_forms_equal_integrals_over_the_belief(a: float, b: float, days: 
     assert value.expected_value(one(a), one(b), one(days))[0] == pytest.approx(mean(a, b, at_rate), rel=1e-4)
     changed = mean(a, b, lambda rate: 1 - np.exp(-rate * days))
     assert value.chance_of_change(one(a), one(b), one(days))[0] == pytest.approx(changed, rel=1e-5)
-    fresh = mean(a, b, lambda rate: -np.expm1(-rate * days) / (rate * days) if rate else 1.0)
-    assert value.expected_freshness(one(a), one(b), one(days))[0] == pytest.approx(fresh, rel=1e-4)
 
 
 @given(shapes, rates, times, times)
@@ -106,24 +104,3 @@ def test_a_change_never_makes_a_page_seem_slower(a: float, b: float, days: float
     assert after_a >= a * (1 - 1e-6)
     assert after_b >= b * (1 - 1e-6)
     assert after_a / after_b >= a / b * (1 - 1e-6)
-
-
-def test_more_fetches_keep_more_current_and_the_last_percents_cost_most() -> None:
-    a, b, weights = np.full(100, 2.0), np.full(100, 20.0), np.ones(100)
-
-    fetches, share = costs(a, b, weights)
-
-    assert np.all(np.diff(fetches) >= 0) and np.all(np.diff(share) >= -1e-12)
-    assert share[0] == 0 and share[-1] > 0.99
-    cost = dict(zip((0.8, 0.9, 0.95), np.interp((0.8, 0.9, 0.95), share, fetches), strict=True))
-    assert 1.5 < cost[0.9] / cost[0.8] < cost[0.95] / cost[0.8] - 1
-
-
-def test_cost_of_equal_pages_is_that_of_one_interval() -> None:
-    """Pages of one belief are all fetched every τ days; that keeps F(τ) of them current."""
-    a, b = np.full(3, 2.0), np.full(3, 20.0)
-
-    fetches, share = costs(a, b, np.ones(3))
-
-    at = np.searchsorted(share, 0.7)
-    assert value.expected_freshness(a[:1], b[:1], 1 / fetches[at : at + 1])[0] == pytest.approx(share[at])

@@ -35,7 +35,7 @@ MOMENTS = {  # seconds in a unit
     "next": 0.001,
     "not_before_ms": 0.001,
     **dict.fromkeys(("fetched", "checked", "changed", "missing_since", "failing_since", "gone_since"), 1.0),
-    **dict.fromkeys(("not_before", "latest"), 1.0),
+    "not_before": 1.0,
 }
 ONE_LINE = 'ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}'
 

@@ -13,37 +13,35 @@ from rich.console import Console
 
 from webcrawler.commands.base import JSON, Command, Option, printable
 from webcrawler.errors import BadInput
-from webcrawler.orderings import number, whole_number
+from webcrawler.orderings import whole_number
 from webcrawler.search import span
 
 LABELS = {"not-modified": "unchanged (304)"}
 
 
 class Freshness(Command):
-    summary = "Estimate how much of the collection is current, and what more would cost"
+    summary = "Estimate how much of the collection is current"
     options = (
         Option("--by", None, "server: a line for each, where most is out of date first"),
         Option("-n", "20", "how many servers, or oldest documents (20)", "LIMIT"),
-        Option("--level", "98", "say how many checks would keep so many percent current (98)", "PERCENT"),
         JSON,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if opts.by not in (None, "server"):
             raise BadInput(f"--by {opts.by[:60]}: there is --by server")
-        level = number("--level", opts.level, lambda value: 0 < value < 100, "between 0 and 100") / 100
         most = whole_number("-n", opts.n)
         from webcrawler.refresh import report  # slow to import, and Scrapy's own commands import ours
 
         with closing(self.catalog()) as catalog, Console(stderr=True).status("reading the history …"):
             policy = self.project.get("REFRESH_POLICY")
-            found = report(catalog, self.crawl_dir, policy, level, most)
+            found = report(catalog, self.crawl_dir, policy, most)
         if opts.json:
             print(json.dumps(found, indent=2))
         elif not found["documents"]:
             print(f"there is no document in {self.crawl_dir}")
         else:
-            rows = _by_server(found["servers"]) if opts.by else _whole(found, level)
+            rows = _by_server(found["servers"]) if opts.by else _whole(found)
             print("\n".join(map(_printable_row, rows)))
 
 
@@ -52,7 +50,7 @@ def _printable_row(row: str) -> str:
     return re.sub(r"[^ \n]+", lambda word: printable(word[0]), row)
 
 
-def _whole(found: dict[str, Any], level: float) -> Iterator[str]:
+def _whole(found: dict[str, Any]) -> Iterator[str]:
     yield f"{_estimate(found['current'])} of the collection is current by importance, by estimate"
     if audit := found["audit"]:
         drawn = f"{audit['documents']:,} documents drawn at random in the last {audit['days']} days"
@@ -64,9 +62,6 @@ def _whole(found: dict[str, Any], level: float) -> Iterator[str]:
         how = "`webcrawler remove --out-of-scope`"
         yield f"           {_are_outside(outside)} the scope and not checked: {how}"
     yield from _checks(found["lately"])
-    yield _costs(found["costs"], level)
-    yield from _calibration(found["calibration"])
-    yield from _trust(found["trust"])
     yield "\nnot checked for the longest time"
     yield from (f"  {span(found['time'] - one['checked']):>8}  {one['url']}" for one in found["oldest"])
 
@@ -88,28 +83,10 @@ def _checks(lately: dict[str, Any]) -> Iterator[str]:
             yield f"  {LABELS.get(outcome, outcome):<20}{checks:>10,}"
 
 
-def _costs(costs: dict[str, Any] | None, level: float) -> str:
-    if costs is None:
-        return f"{level:.0%} current: no number of checks is known that would do"
-    of_now = costs["times"]
-    times = f", {of_now:,.{1 if of_now >= 1 else 3}f} × those of now" if of_now else ""
-    return f"{level:.0%} current would take {costs['checks_a_day']:,.1f} checks a day{times}"
-
-
-def _calibration(calibration: dict[str, Any]) -> Iterator[str]:
-    if calibration["bins"]:
-        yield f"\nthe estimates were {calibration['error']:.1%} off on average"
-
-
-def _trust(trust: dict[str, dict[str, int]]) -> Iterator[str]:
-    sitemaps = ", ".join(f"{number:,} {word}" for word, number in trust["sitemaps"].items())
-    yield f"\nservers whose sitemaps and feeds tell what has changed: {sitemaps}"
-
-
 def _by_server(servers: list[dict[str, Any]]) -> Iterator[str]:
     names = {"share": "current", "low": "from", "high": "to"}
     head = "".join(f"{name:>8}" for name in names.values())
-    yield f"{head}{'documents':>11}  {'sitemaps':<15}server"
+    yield f"{head}{'documents':>11}  server"
     for one in servers:
         figures = "".join(f"{one[name]:>8.1%}" for name in names)
-        yield f"{figures}{one['documents']:>11,}  {one['sitemaps']:<15}{one['server']}"
+        yield f"{figures}{one['documents']:>11,}  {one['server']}"

@@ -1,21 +1,19 @@
 """When is a page worth fetching again?
 
 `Schedule` holds what is known of all pages as arrays: it takes in checks (`see`), learns what each server's
-pages are like (`learn`), and chooses which to fetch (`choose`). `value` has the formulas; `costs` says what
-more freshness would cost. None of these knows files, Redis or a
-clock. The refresher is a process that is built of them: `collection` follows the catalog, `admission` queues
+pages are like (`learn`), and chooses which to fetch (`choose`). `value` has the formulas. None of these knows
+files, Redis or a clock. The refresher is built of them: `collection` follows the catalog, `admission` queues
 checks.
 
-`report` says how fresh the collection of a data folder is.
+`report` says how fresh the collection of a data folder is, `outlook` what is believed of one page.
 """
 
 from webcrawler.refresh import value
 from webcrawler.refresh.admission import checks_of
 from webcrawler.refresh.belief import Gamma
 from webcrawler.refresh.choice import choose, importance
-from webcrawler.refresh.estimate import Calibration, Current, costs, current
-from webcrawler.refresh.freshness import report
-from webcrawler.refresh.outlook import outlook
+from webcrawler.refresh.estimate import Calibration, Current, current
+from webcrawler.refresh.freshness import outlook, report
 from webcrawler.refresh.refresher import Checking
 from webcrawler.refresh.schedule import POLICIES, Schedule
 
@@ -28,7 +26,6 @@ __all__ = [
     "Schedule",
     "checks_of",
     "choose",
-    "costs",
     "current",
     "importance",
     "outlook",

@@ -1,12 +1,13 @@
 """How much of a collection is current, and what keeps it so: `webcrawler freshness`, /status, /metrics.
 
 The estimate is what the refresher goes by, so it cannot say how wrong it is itself. Beside it stands an
-audit: of documents drawn at random, the share that was found unchanged.
+audit: of documents drawn at random, the share that was found unchanged. `outlook` says the same of one page.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,68 +18,82 @@ from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
 from webcrawler.refresh import estimate
 from webcrawler.refresh.belief import Gamma
-from webcrawler.refresh.choice import Numbers
 from webcrawler.refresh.collection import DAY_SECONDS, Collection
 from webcrawler.refresh.schedule import Schedule
 from webcrawler.refresh.value import Floats
 
 LATELY_DAYS = 7
 AUDIT_DAYS = 30  # a hundredth of the checks: a week of them would say little
-LEVEL = 0.98
 MOST = 20  # servers, and documents that were not checked for long
+LAST = 5  # checks of a page that are shown
 OUTCOMES = ("changed", "unchanged", "not-modified", "missing", "gone", "failed")
 WASTED = ("unchanged", "not-modified")
-TRUST = ("believed", "not believed", "not known yet")
-
-Trust = tuple[NDArray[np.bool_], NDArray[np.bool_]]  # by server
 
 
-def report(
-    catalog: Catalog, crawl_dir: Path, policy: str, level: float = LEVEL, most: int = MOST
-) -> dict[str, Any]:
+def report(catalog: Catalog, crawl_dir: Path, policy: str, most: int = MOST) -> dict[str, Any]:
     """What docs/reference/commands.md says of `webcrawler freshness --json`.
 
     It only reads, also beside a refresher. Cost: some seconds for a million documents.
 
     Args:
         policy: the setting REFRESH_POLICY.
-        level: the share that is to be current, for which it says how many checks it would take.
         most: how many servers and old documents are listed.
     """
     now = clock.now()
-    collection = Collection(catalog, crawl_dir, Schedule(policy))
-    collection.hear()
+    collection = _collection(catalog, crawl_dir, policy)
     schedule = collection.schedule
     there, checkable = np.flatnonzero(schedule.weights > 0), np.flatnonzero(collection.checkable())
     weights, chances = schedule.weights[there], schedule.chances(now / DAY_SECONDS)[there]
+    current = estimate.current(weights, chances, schedule.calibration.bias())
     checks = catalog.checks.by_day()
-    lately = _lately(checks, int(now // DAY_SECONDS))
-    bias = schedule.calibration.bias()
     return {
         "time": now,
         "documents": len(there),
         "outside_scope": len(there) - len(checkable),
         "unchecked": catalog.checks.count_unchecked(),
-        "current": estimate.current(weights, chances, bias)._asdict() if len(there) else None,
+        "current": current._asdict() if len(there) else None,
         "audit": _audit(collection, catalog.checks.audits(now - AUDIT_DAYS * DAY_SECONDS)),
         "checks": _counted(checks),
-        "lately": lately,
-        "costs": _costs(schedule, checkable, level, lately["a_day"]),
-        "calibration": {
-            "error": schedule.calibration.error(),
-            "bins": [
-                {"checks": number, "predicted": predicted, "changed": changed}
-                for number, predicted, changed in schedule.calibration.table()
-            ],
-        },
-        "trust": {
-            "sitemaps": _trusted(schedule.signs.trust(), schedule.servers[there]),
-        },
+        "lately": _lately(checks, int(now // DAY_SECONDS)),
         "oldest": _oldest(collection, catalog, checkable, most),
         "servers": _servers(
             schedule, catalog, collection.numbers[there].astype(np.int64), there, chances, most
         ),
     }
+
+
+def outlook(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any], url: str) -> dict[str, Any]:
+    """What docs/reference/commands.md says of `refresh` in `webcrawler frontier explain --json`.
+
+    Cost: as `report`, since the place in line is that among all documents.
+    """
+    checks = [{"fetched": when, "found": outcome} for when, outcome in catalog.checks.of(url, LAST)]
+    document = catalog.find(url)
+    if document is None:
+        since, again = catalog.checks.gone_since(url)
+        return {"checks": checks, "gone_since": since, "not_before": again}
+    collection = _collection(catalog, crawl_dir, settings["REFRESH_POLICY"])
+    schedule, place = collection.schedule, int(collection.places(np.array([document.number]))[0])
+    if place < 0 or not collection.checkable()[place]:
+        return {"checks": checks, "why": "not checked: a search has found it, or it is outside the scope"}
+    times = catalog.checks.known([document.number])[document.number]._asdict()
+    days = clock.now() / DAY_SECONDS
+    values = schedule.values(days)
+    line = {
+        "chance_of_change": float(schedule.chances(days)[place]),
+        "importance": float(schedule.weights[place]),
+        "value_days": float(values[place]),
+        "position": int((values > values[place]).sum()) + 1,
+    }
+    if isinstance(schedule.beliefs, Gamma):
+        line["changes_every_days"] = schedule.beliefs.intervals(np.array([place]))[:, 0].tolist()
+    return {"checks": checks, **{name: when or None for name, when in times.items()}, **line}
+
+
+def _collection(catalog: Catalog, crawl_dir: Path, policy: str) -> Collection:
+    collection = Collection(catalog, crawl_dir, Schedule(policy))
+    collection.hear()
+    return collection
 
 
 def _counted(checks: dict[tuple[int, str], int]) -> dict[str, int]:
@@ -120,17 +135,6 @@ def _audit(collection: Collection, audits: list[tuple[int, int]]) -> dict[str, A
     }
 
 
-def _costs(schedule: Schedule, there: NDArray[np.int64], level: float, a_day: float) -> dict[str, Any] | None:
-    """How many checks a day would keep so much current; None where no number does, or by other policies."""
-    if not isinstance(schedule.beliefs, Gamma) or not len(there):
-        return None
-    rates, shares = estimate.costs(*schedule.beliefs.of(there), schedule.weights[there])
-    if shares[-1] < level:
-        return None
-    wanted = float(np.interp(level, shares, rates)) * len(there)
-    return {"level": level, "checks_a_day": wanted, "times": wanted / a_day if a_day else None}
-
-
 def _oldest(
     collection: Collection, catalog: Catalog, there: NDArray[np.int64], most: int
 ) -> list[dict[str, Any]]:
@@ -159,23 +163,9 @@ def _servers(
     present, first = np.unique(servers, return_index=True)
     some = np.argsort(-lost[present], kind="stable")[:most]
     names = catalog.urls.servers_of(numbers[first[some]].tolist())
-    sitemaps = _trust(schedule.signs.trust())
     found = []
     for server, number in zip(present[some].tolist(), numbers[first[some]].tolist(), strict=True):
         pages = servers == server
         current = estimate.current(weights[pages], chances[pages], schedule.calibration.bias())
-        told = {"server": names[number], "documents": int(pages.sum()), "sitemaps": sitemaps[server]}
-        found.append(told | current._asdict())
+        found.append({"server": names[number], "documents": int(pages.sum()), **current._asdict()})
     return found
-
-
-def _trusted(by_server: Trust, servers: Numbers) -> dict[str, int]:
-    """How many of these servers are believed, are not, and are not known yet."""
-    words = _trust(by_server)
-    counts = Counter(words[server] for server in np.unique(servers))
-    return {word: counts[word] for word in TRUST}
-
-
-def _trust(by_server: Trust) -> list[str]:
-    words: list[str] = np.select(list(by_server), TRUST[:2], TRUST[2]).tolist()
-    return words

@@ -86,15 +86,10 @@ class Signs:
 
     def due(self) -> NDArray[np.bool_]:
         """By server: is its sitemap to be fetched? After 20 checks of its pages; 200 if it tells nothing."""
-        _, useless = self.trust()
-        return self.since >= np.where(useless, CHECKS * SELDOM, CHECKS)
-
-    def trust(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """By server: has its sitemap told what changes? Has it told nothing? Neither: it is not known yet."""
         ratios = self.ratios()
         watched = self.counts[:, (SAME, NEWER), 0].sum(axis=1) >= WATCHED
-        tells = ratios[:, NEWER] >= TELLING * ratios[:, SAME]
-        return watched & tells, watched & ~tells
+        useless = watched & (ratios[:, NEWER] < TELLING * ratios[:, SAME])
+        return self.since >= np.where(useless, CHECKS * SELDOM, CHECKS)
 
     def fetched(self, servers: Numbers) -> None:
         """The sitemaps of these servers were fetched; what they say of pages follows by `say`."""

@@ -36,12 +36,6 @@ def expected_value(a: Floats, b: Floats, days: Floats) -> Floats:
     return np.maximum(b * log * _shrinking((a - 1) * log) - days * np.exp(-a * log), 0)
 
 
-def expected_freshness(a: Floats, b: Floats, days: Floats) -> Floats:
-    """The expected share of the time that a page is current when it is fetched every so many days."""
-    log = np.log1p(np.maximum(days, 1e-9) / b)
-    return log * _shrinking((a - 1) * log) / np.expm1(log)
-
-
 def value_at_rate(rate: Floats, days: Floats) -> Floats:
     """The value where the rate is known, in days. A page that never changes is worth nothing."""
     passed = rate * days
