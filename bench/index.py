@@ -23,7 +23,7 @@ from whoosh.fields import ID, STORED, TEXT, Schema
 from whoosh.index import create_in
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.index.changes import BATCH, Follower
+from webcrawler.index.follower import BATCH, Follower
 from webcrawler.index.schema import url_words
 from webcrawler.parsing import index_text, parse
 from webcrawler.records import Document, Entry, Fetch, Lease, Text

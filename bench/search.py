@@ -43,8 +43,8 @@ from whoosh.index import open_dir
 from whoosh.qparser import MultifieldParser, OrGroup, QueryParser
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.index.changes import Follower
 from webcrawler.index.files import MappedSegment
+from webcrawler.index.follower import Follower
 from webcrawler.records import Entry, Fetch, Lease, Text
 from webcrawler.search import Searcher
 from webcrawler.text.analysis import terms

@@ -8,7 +8,7 @@ from hashlib import sha1
 from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.index.changes import Follower
+from webcrawler.index.follower import Follower
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.search.vocabulary.builder import build
 from webcrawler.search.vocabulary.stored import store

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index import Live, Reading
-from webcrawler.index.changes import Follower
+from webcrawler.index.follower import Follower
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.urls import server, url_id
 

@@ -17,9 +17,9 @@ from whoosh.index import open_dir
 from whoosh.query import Phrase
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.index import Live, Reading, changes, follower
-from webcrawler.index.changes import Follower
+from webcrawler.index import Live, Reading, follower, schema
 from webcrawler.index.folder import applied_seq
+from webcrawler.index.follower import Follower
 from webcrawler.index.hits import anchor_lists
 from webcrawler.index.schema import Anchored
 from webcrawler.records import Entry, Fetch, Lease, Link
@@ -165,7 +165,7 @@ def test_all_pages_of_its_own_server_count_as_one(crawl: Crawl) -> None:
 
 
 def test_a_page_keeps_the_texts_that_most_use(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, "MAX_TEXTS", 1)
+    monkeypatch.setattr(schema, "MAX_TEXTS", 1)
     crawl.write(page(f"{A}/1", link(f"{B}/", "rare cell")), page(f"{A}/2", link(f"{B}/", "star")))
     crawl.index(page(f"{C}/", link(f"{B}/", "star")))
 
@@ -245,7 +245,7 @@ def test_a_new_link_rewrites_no_document(crawl: Crawl) -> None:
 @pytest.mark.slow
 def test_step_by_step_and_at_once_come_to_the_same(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
     """With pages that come, change and go, and two pages to a commit."""
-    monkeypatch.setattr(changes, "ANCHOR_PAGES", 2)
+    monkeypatch.setattr(follower, "ANCHOR_PAGES", 2)
     for time in range(1, 4):
         for name in "abcd":
             targets = [f"http://{other}.example/{time % 3}" for other in "abcd" if other != name]
@@ -306,8 +306,8 @@ def test_a_killed_follower_loses_and_doubles_nothing(crawl: Crawl, name: str, pa
     for number in range(12):
         crawl.write(page(f"http://s{number}.example/", *(link(f"{B}/{i}", f"cell{i}") for i in range(8))))
     code = (
-        "import sys; from webcrawler import views; from webcrawler.index import changes;"
-        "changes.ANCHOR_PAGES = 4; sys.exit(views.main(sys.argv[1:]))"
+        "import sys; from webcrawler import views; from webcrawler.index import follower;"
+        "follower.ANCHOR_PAGES = 4; sys.exit(views.main(sys.argv[1:]))"
     )
     run = [sys.executable, "-c", code, str(crawl.folder)]
 

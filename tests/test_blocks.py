@@ -13,7 +13,7 @@ from searched import entry
 
 from webcrawler.archive.catalog import SAMPLED, Catalog
 from webcrawler.index import Live
-from webcrawler.index.changes import Follower
+from webcrawler.index.follower import Follower
 from webcrawler.records import Entry, Text
 from webcrawler.text import content, simhash
 

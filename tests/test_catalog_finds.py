@@ -15,7 +15,7 @@ from searched import FETCHED, entry
 from webcrawler.archive import discard_left_over
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import search_lock, try_lock
-from webcrawler.index.changes import Follower
+from webcrawler.index.follower import Follower
 from webcrawler.linkgraph import catalog_graph
 from webcrawler.records import Entry, Link
 from webcrawler.search import Searcher

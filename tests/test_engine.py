@@ -20,8 +20,8 @@ import pytest
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import Unavailable
 from webcrawler.index import Live, follower
-from webcrawler.index.changes import Follower
 from webcrawler.index.folder import indexed_documents
+from webcrawler.index.follower import Follower
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.search import Searcher
 from webcrawler.search.engine import Answer, Engine, Question

@@ -10,7 +10,7 @@ import pytest
 from crawled import crawled, fetched
 
 from webcrawler.clock import now
-from webcrawler.index.changes import Follower
+from webcrawler.index.follower import Follower
 from webcrawler.records import Entry
 from webcrawler.search import Searcher
 from webcrawler.search.facets import MOST, Count

@@ -19,9 +19,8 @@ from whoosh.query import Phrase, Term
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_crawl
 from webcrawler.index import follower
-from webcrawler.index.changes import BATCH, Follower
 from webcrawler.index.folder import applied_seq
-from webcrawler.index.follower import Following
+from webcrawler.index.follower import BATCH, Follower, Following
 from webcrawler.index.writer import WhooshEngine
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.urls import url_id

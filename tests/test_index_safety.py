@@ -16,9 +16,9 @@ from whoosh.index import TOC
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import Unavailable
-from webcrawler.index.changes import Follower
 from webcrawler.index.files import load, loads
 from webcrawler.index.folder import NAME, read_toc
+from webcrawler.index.follower import Follower
 from webcrawler.index.postings import Values
 from webcrawler.search import Searcher
 

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index import Live
-from webcrawler.index.changes import Follower
+from webcrawler.index.follower import Follower
 from webcrawler.index.hits import hit_lists
 from webcrawler.search import Searcher
 from webcrawler.search.snippets import Snippets

@@ -18,7 +18,7 @@ from test_cached import archive
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.evaluation.focused.recorded_web import Recording
-from webcrawler.index.changes import Follower
+from webcrawler.index.follower import Follower
 from webcrawler.parsing import parse
 from webcrawler.records import Entry, Link, Original
 from webcrawler.search import Searcher

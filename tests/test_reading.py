@@ -1,6 +1,5 @@
 """What searches read of the index is what is in it, and what Whoosh itself reads of the same files."""
 
-import os
 import pickle
 from collections.abc import Mapping
 from itertools import pairwise
@@ -18,7 +17,7 @@ from whoosh.index import open_dir
 from whoosh.reading import SegmentReader
 
 from webcrawler.errors import Unavailable
-from webcrawler.index import Live, Reading, codec, files
+from webcrawler.index import Live, Posted, Reading, codec, files, reader
 from webcrawler.index.hits import (
     HitList,
     PlainHit,
@@ -30,7 +29,6 @@ from webcrawler.index.hits import (
     vector,
 )
 from webcrawler.index.postings import Values, packed, unpacked
-from webcrawler.index.reader import Cache, Posted
 from webcrawler.index.schema import Anchored, Indexable
 from webcrawler.index.writer import WhooshEngine
 from webcrawler.records import Document
@@ -224,28 +222,18 @@ def test_pages_are_found_by_their_server_once_fetched_or_not(tmp_path: Path) -> 
     assert np.flatnonzero(opened.indexed).tolist() == [1, 2]
 
 
-def test_posting_lists_are_kept_until_others_need_the_room() -> None:
-    def posted(length: int) -> Posted:
-        return Posted(np.zeros(length, np.int32), np.zeros(length, np.float32), Values.of(()))
+def test_posting_lists_are_kept_until_others_need_the_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "CACHE_BYTES", 500)  # a short list takes some 220
+    opened = reading(filled(tmp_path, {1: "red giant star"}))
+    first = opened.posted("body", "red")
 
-    cache = Cache(2_000)
-    cache.put(("body", "first"), posted(100))  # 1,000 bytes each
-    cache.put(("body", "second"), posted(100))
-    cache.get(("body", "first"))
-    cache.put(("body", "third"), posted(100))
+    assert opened.posted("body", "red") is first
+    for term in ("giant", "star"):
+        opened.posted("body", term)
 
-    kept = [cache.get(("body", term)) is not None for term in ("first", "second", "third")]
-    assert kept == [True, False, True]
-
-
-def test_the_room_of_a_posting_list_counts_where_its_hit_lists_begin() -> None:
-    values = Values.of([b"\1\2"] * 100)
-    cache = Cache(5_000)
-    for term in ("first", "second"):
-        cache.put(("body", term), Posted(np.zeros(100, np.int32), np.zeros(100, np.float32), values))
-
-    assert values.starts().nbytes >= 800  # kept once asked for
-    assert cache.get(("body", "first")) is None
+    assert opened.posted("body", "red") is not first
 
 
 # The newest commit
@@ -355,32 +343,6 @@ def test_each_segment_is_verified_once_in_a_process(tmp_path: Path, monkeypatch:
     reading(tmp_path)
 
     assert verified == []
-
-
-def test_a_torn_segment_answers_or_says_what_to_do_and_never_raises_anything_else(tmp_path: Path) -> None:
-    """Also one that is torn after it was verified."""
-    bodies = {number: "red giant star " * number + f"word{number}" for number in range(1, 40)}
-    filled(tmp_path, bodies)
-    (segment,) = (tmp_path / "index").glob("*.seg")
-    reading(tmp_path)  # verifies it
-    data, state, told = segment.read_bytes(), segment.stat(), 0
-    for start in range(0, len(data), 512):
-        segment.write_bytes(data[:start] + bytes(512) + data[start + 512 :])
-        os.utime(segment, ns=(state.st_atime_ns, state.st_mtime_ns))
-        try:
-            opened = Live(tmp_path).reading()
-            assert opened is not None
-            for term in ("red", "giant", *(f"word{number}" for number in range(1, 40))):
-                opened.posted("body", term).values.flat()
-                opened.frequency("body", term)
-            opened.frequencies("body", "wo")
-            opened.lengths("body")
-            _ = opened.servers
-        except Unavailable as error:
-            assert "webcrawler reindex" in str(error)
-            told += 1
-
-    assert told > 0
 
 
 # By document

@@ -21,7 +21,7 @@ from test_commands import assert_told_off
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_crawl
 from webcrawler.errors import BadInput
-from webcrawler.index.changes import Follower
+from webcrawler.index.follower import Follower
 from webcrawler.records import Entry
 from webcrawler.search import Searcher
 from webcrawler.search.rankings import DEFAULT, RANKINGS

@@ -14,7 +14,7 @@ from crawled import crawled, fetched, link
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.index.changes import Follower
+from webcrawler.index.follower import Follower
 from webcrawler.records import Entry
 from webcrawler.search import Searcher
 from webcrawler.search.vocabulary.builder import build

@@ -24,7 +24,7 @@ from searched import entry
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
-from webcrawler.index.changes import Follower
+from webcrawler.index.follower import Follower
 from webcrawler.records import Entry, Text
 from webcrawler.search.vocabulary.builder import build
 from webcrawler.search.vocabulary.stored import store

@@ -21,9 +21,9 @@ from webcrawler.index.folder import applied_seq
 FOLLOWER = """
 import sys
 from webcrawler import views
-from webcrawler.index import changes, follower
-follower.BATCH = changes.ANCHOR_PAGES = 20
-changes.Follower.step.__defaults__ = (20,)
+from webcrawler.index import follower
+follower.BATCH = follower.ANCHOR_PAGES = 20
+follower.Follower.step.__defaults__ = (20,)
 sys.exit(views.main(sys.argv[1:]))
 """
 PATIENCE_SECONDS = 240.0  # only guards against hanging

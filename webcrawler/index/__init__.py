@@ -1,13 +1,12 @@
 """Which documents hold these words? An inverted index: derived data, rebuilt from the catalog at any time.
 
-Its segments are Whoosh's, written and read as arrays. `follower` keeps index and anchors up to date, by way
-of `changes`; `writer` commits them, by way of `schema` (fields) and `codec`. `Live` opens what was committed
-last, and `Reading` reads it. `folder` makes, checks and exchanges index folders. `hits` encodes where a term
-stands; `postings` decodes many hit lists at once.
+Its segments are Whoosh's, written and read as arrays. `follower` keeps index and anchors up to date;
+`writer` commits them, by way of `schema` (fields) and `codec`. `Live` opens what was committed last, and
+`Reading` reads it. `folder` makes, checks and exchanges index folders. `hits` encodes where a term stands;
+`postings` decodes many hit lists at once.
 """
 
 from webcrawler.index import follower
-from webcrawler.index.changes import indexable
 from webcrawler.index.codec import BulkCodec
 from webcrawler.index.files import MappedSegment
 from webcrawler.index.folder import applied_seq, indexed_documents
@@ -16,7 +15,7 @@ from webcrawler.index.hits import ANCHOR_POSITIONS, HitList, Vector
 from webcrawler.index.live import Finds, Live, followed
 from webcrawler.index.postings import Flat, Values
 from webcrawler.index.reader import Posted, Reading
-from webcrawler.index.schema import Hits, Number
+from webcrawler.index.schema import Hits, Number, indexable
 
 __all__ = [
     "ANCHOR_POSITIONS",

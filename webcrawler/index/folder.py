@@ -132,14 +132,6 @@ def indexed_documents(folder: Path) -> int:
         return 0
 
 
-def is_outdated(folder: Path) -> bool:
-    """Tell whether another version made it, so that it has to be built anew."""
-    try:
-        return bool(read_toc(folder).schema.version != VERSION)
-    except Exception:  # none yet, or damaged
-        return False
-
-
 def exchange(built: Path, folder: Path) -> None:
     """Put the segments built aside in place of the folder's, in one step: searchers see old or new."""
     folder.mkdir(mode=0o700, exist_ok=True)

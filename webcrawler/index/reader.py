@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, wraps
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from heapq import merge
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from whoosh.reading import IndexReader
 from whoosh.util.numeric import byte_to_length
 
-from webcrawler.errors import Unavailable
 from webcrawler.index.hits import Vector, decode_vector
 from webcrawler.index.postings import Values
 from webcrawler.text import parts
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 CACHE_BYTES = 64 << 20  # of posting lists
 ANCHORS = ("anchor", "cited")  # the fields of the anchors index that have words
 SERVER, LANGUAGE = "server", "language"
 ENGLISH_FIELDS = (*ANCHORS, "words")  # analysed as such, whatever the language of the page
 _LENGTHS = np.array([byte_to_length(byte) for byte in range(256)], np.float32)
-
-
-def readable(read: Callable[P, T]) -> Callable[P, T]:
-    """Raise Unavailable in place of what a damaged segment ends in, nearly any exception."""
-
-    @wraps(read)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return read(*args, **kwargs)
-        except Unavailable:
-            raise
-        except Exception as damage:
-            fault = f"{type(damage).__name__}: {damage}"
-            raise Unavailable(
-                f"cannot read the index ({fault}): `webcrawler reindex` builds it anew"
-            ) from damage
-
-    return checked
 
 
 class Posted(NamedTuple):
@@ -70,10 +47,6 @@ class Segment:
         if found is None:
             return None
         documents, counts, values = found
-        if len(values) and not len(values) == len(counts) == len(documents):
-            raise ValueError(f"postings of {field}:{term!r} are torn")
-        if int(values.starts()[-1]) != len(values.joined):
-            raise ValueError(f"hits of {field}:{term!r} are torn")
         if not self.alive.all():
             kept = np.flatnonzero(self.alive[documents])
             documents, counts = documents[kept], counts[kept]
@@ -101,25 +74,6 @@ class Segment:
         """Yield each of those pages that are here, with what it has in a column of bytes."""
         for document in np.flatnonzero(self.alive & np.isin(self.numbers, pages)).tolist():
             yield int(self.numbers[document]), self._documents.bytes_of(column, document)
-
-
-class Cache:
-    """Posting lists, the least recently used first."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes, self._bytes = most_bytes, 0
-        self._known: OrderedDict[tuple[object, ...], Posted] = OrderedDict()
-
-    def get(self, key: tuple[object, ...]) -> Posted | None:
-        if key in self._known:
-            self._known.move_to_end(key)
-        return self._known.get(key)
-
-    def put(self, key: tuple[object, ...], posted: Posted) -> None:
-        self._known[key] = posted
-        self._bytes += _size_bytes(posted)
-        while self._bytes > self._most_bytes and len(self._known) > 1:
-            self._bytes -= _size_bytes(self._known.popitem(last=False)[1])
 
 
 def segments(reader: IndexReader) -> list[Segment]:
@@ -160,10 +114,9 @@ def _size_bytes(posted: Posted) -> int:
 class Reading:
     """One commit of the index and one of the anchors; for one thread.
 
-    Arrays are by page number; all page numbers are below `size`. What cannot be read raises Unavailable.
+    Arrays are by page number; all page numbers are below `size`.
     """
 
-    @readable
     def __init__(
         self,
         index: IndexReader,
@@ -180,7 +133,8 @@ class Reading:
         self._means: dict[str, float] = {}
         self._pages_in: dict[str, NDArray[np.bool_]] = {}  # a language
         self._foreign: dict[str, NDArray[np.bool_]] = {}
-        self._cache = Cache(CACHE_BYTES)
+        self._lists: dict[tuple[str, str], Posted] = {}
+        self._lists_bytes = 0
 
     @cached_property
     def indexed(self) -> NDArray[np.bool_]:
@@ -192,29 +146,33 @@ class Reading:
         """Which pages are linked to with an anchor text, fetched or not."""
         return self._pages(self._anchors)
 
-    @readable
     def posted(self, field: str, term: str) -> Posted:
         """Return the pages that have a term in a field, or are of a server.
 
         A term may be several, joined by "|": `news|fr:new` is one in any page, the other in French ones.
 
-        Takes 20 µs and 5 ns a posting; the lists used last are kept, up to CACHE_BYTES.
+        Takes 20 µs and 5 ns a posting; a search asks for each list several times, so CACHE_BYTES are kept.
         """
         key = field, term
-        if (known := self._cache.get(key)) is None and "|" in term:
-            found = [self._in_language(field, *part) for part in parts(term)]
-            known = merged([one for one in found if len(one.pages)])
-            self._cache.put(key, known)
-        if known is None:
-            held = [segment.posted(field, term.encode()) for segment in self._of(field)]
-            if field == SERVER:  # pages that are only linked to are in the anchors alone
-                for segment in self._anchors:
-                    if part := segment.posted(field, term.encode()):
-                        kept = ~self.indexed[part.pages]
-                        held.append(Posted(part.pages[kept], part.counts[kept], Values.of(())))
-            known = joint([part for part in held if part is not None])
-            self._cache.put(key, known)
-        return known
+        if key not in self._lists:
+            posted = self._read(field, term)
+            self._lists_bytes += _size_bytes(posted)
+            if self._lists_bytes > CACHE_BYTES:
+                self._lists, self._lists_bytes = {}, _size_bytes(posted)
+            self._lists[key] = posted
+        return self._lists[key]
+
+    def _read(self, field: str, term: str) -> Posted:
+        if "|" in term:
+            several = [self._in_language(field, *part) for part in parts(term)]
+            return merged([posted for posted in several if len(posted.pages)])
+        lists = [segment.posted(field, term.encode()) for segment in self._of(field)]
+        if field == SERVER:  # pages that are only linked to are in the anchors alone
+            for segment in self._anchors:
+                if part := segment.posted(field, term.encode()):
+                    is_alone = ~self.indexed[part.pages]
+                    lists.append(Posted(part.pages[is_alone], part.counts[is_alone], Values.of(())))
+        return joint([part for part in lists if part is not None])
 
     def _in_language(self, field: str, language: str, term: str) -> Posted:
         found = self.posted(field, term)
@@ -230,7 +188,6 @@ class Reading:
             self._pages_in[language][self.posted(LANGUAGE, language).pages] = True
         return self._pages_in[language]
 
-    @readable
     def frequency(self, field: str, term: str) -> int:
         """Return how many pages have a term; deleted ones may still count. Reads no posting list.
 
@@ -247,7 +204,6 @@ class Reading:
         return min(self.frequency(field, term), self.frequency(LANGUAGE, language) if language else self.size)
 
     @cached_property
-    @readable
     def languages(self) -> dict[str, int]:
         """How many pages are in each language, ISO 639, the most first; a page may be in none."""
         return dict(sorted(_terms(self._index, LANGUAGE, ""), key=lambda one: (-one[1], one[0])))
@@ -269,12 +225,10 @@ class Reading:
             self._foreign[language] = found
         return self._foreign[language]
 
-    @readable
     def frequencies(self, field: str, letters: str) -> list[tuple[str, int]]:
         """Return the terms that begin so, ascending, each with its `frequency`; takes 3 µs a term."""
         return list(_terms(self._of(field), field, letters))
 
-    @readable
     def lengths(self, field: str) -> NDArray[np.float32]:
         """Return how many words each page has in a field.
 
@@ -288,7 +242,6 @@ class Reading:
             self._lengths[field] = found
         return self._lengths[field]
 
-    @readable
     def sections(self, pages: Sequence[int]) -> Values:
         """Return where the sections of each page begin, as hit lists: see `make_schema`.
 
@@ -296,7 +249,6 @@ class Reading:
         """
         return Values.of(self._bytes_of("sections", pages))
 
-    @readable
     def vectors(self, pages: Sequence[int]) -> list[Vector]:
         """Return how often each term occurs at the beginning of each page; takes 20 µs a page."""
         return [decode_vector(data) for data in self._bytes_of("vector", pages)]
@@ -314,7 +266,6 @@ class Reading:
         return self._means[field]
 
     @cached_property
-    @readable
     def servers(self) -> dict[str, int]:
         """The servers of all pages, also of those only linked to, ascending, each with how many it has.
 
@@ -323,7 +274,6 @@ class Reading:
         return dict(_terms((*self._index, *self._anchors), SERVER, ""))
 
     @cached_property
-    @readable
     def few_servers(self) -> int:
         """How many servers have documents; counts no further than to 1,000, as that may take long."""
         return sum(1 for _ in islice(_terms(self._index, SERVER, ""), 1000))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -10,7 +13,7 @@ from whoosh.columns import NumericColumn, VarBytesColumn
 from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
 from whoosh.formats import Existence
 
-from webcrawler.archive.catalog import NO_REPEATS, Repeats
+from webcrawler.archive.catalog import NO_REPEATS, Catalog, Repeats
 from webcrawler.index.files import FACE
 from webcrawler.index.hits import (
     VECTOR_CHARACTERS,
@@ -26,6 +29,8 @@ from webcrawler.index.hits import (
 from webcrawler.records import Document, Text
 from webcrawler.text import content, terms
 
+MAX_TEXTS = 200  # different anchors of a page, those of the most servers first
+MAX_CHARACTERS = 200  # of an anchor
 VERSION = 13  # of fields, analysis and hit lists together; another one in a folder means: follow again
 
 
@@ -192,3 +197,41 @@ def _either(one: dict[str, list[int]], other: dict[str, list[int]]) -> dict[str,
 def url_words(url: str) -> str:
     """Return host, path and query of a URL, unquoted, as a text."""
     return unquote(url.partition("://")[2])
+
+
+def indexable(catalog: Catalog, documents: Mapping[int, Document]) -> list[Indexable]:
+    """Return those of the documents that searches may find, with what repeats over their servers."""
+    shown = [n for n, document in documents.items() if not document.duplicate_of and not document.noindex]
+    repeats: dict[str, Repeats] = {}
+    indexables = []
+    for number, text in sorted(catalog.texts(shown).items()):
+        server = documents[number].server
+        if server not in repeats:
+            repeats[server] = catalog.blocks.repeats(server)
+        indexables.append(Indexable(documents[number], text, repeats[server]))
+    return indexables
+
+
+def anchors_of(catalog: Catalog, numbers: list[int]) -> Iterator[Anchored]:
+    """Yield the anchors of those pages that have any, by ascending number.
+
+    All links of the page's own server count as one: navigation that stands on each page would outweigh what
+    others say.
+    """
+    named = {page.number: page for page in catalog.anchors.findable(numbers)}
+    for number, links in groupby(catalog.anchors.of(list(named)), key=itemgetter(0)):
+        page = named[number]
+        votes, others = Counter[str](), Counter[str]()
+        for _, anchor, server in links:
+            text = " ".join(anchor[:MAX_CHARACTERS].split())
+            if server == page.server_number:
+                votes[text] = 1
+            else:
+                others[text] += 1
+        yield Anchored(number, page.url, page.server, _tapered(votes + others), _tapered(others))
+
+
+def _tapered(votes: Counter[str]) -> tuple[tuple[str, int], ...]:
+    """Count a text 1 + floor(log2(n)) times (GO 4.5.1: count-weights taper off quickly)."""
+    best = sorted(votes.items(), key=lambda item: (-item[1], item[0]))[:MAX_TEXTS]
+    return tuple((text, n.bit_length()) for text, n in best)

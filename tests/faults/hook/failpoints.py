@@ -103,7 +103,7 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "batch.settled": ("webcrawler/archive/batch.py", "all is decided, the worker has not heard"),
     # indexed
     "views.locked": ("webcrawler/views.py", "a process has the lock"),
-    "index.read": ("webcrawler/index/changes.py", "changes are read"),
+    "index.read": ("webcrawler/index/follower.py", "changes are read"),
     "index.added": ("webcrawler/index/writer.py", "documents are added, nothing is written"),
     "index.written": (
         "webcrawler/index/writer.py",
@@ -111,8 +111,8 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     ),
     "index.merging": ("webcrawler/index/writer.py", "old segments are read into a new one"),
     "index.committed": ("webcrawler/index/writer.py", "committed with its seq, not remembered here"),
-    "index.applied": ("webcrawler/index/changes.py", "remembered"),
-    "anchors.read": ("webcrawler/index/changes.py", "whose anchors changed is known"),
+    "index.applied": ("webcrawler/index/follower.py", "remembered"),
+    "anchors.read": ("webcrawler/index/follower.py", "whose anchors changed is known"),
     "anchors.committed": ("webcrawler/index/writer.py", "anchors of some pages are committed"),
     "index.optimizing": ("webcrawler/index/writer.py", "all is applied, segments are to become one"),
     # purged
