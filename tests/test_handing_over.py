@@ -274,7 +274,7 @@ def test_what_a_search_keeps_is_found_in_the_main_index(
     main, finds = tmp_path / "main", tmp_path / "finds"
     with serving(main) as (_, url):
         found, _ = search(finds, web, url)
-        views = (main / "index", main / "ranks" / "ranks.json", main / "vocabulary")
+        views = (main / "index", main / "ranks" / "ranks.bin", main / "vocabulary")
         until(lambda: all(view.exists() for view in views), "all that a search needs")
         follower.wait_until_caught_up(main)
         answer = httpx.get(f"{url}/api/search?q=quokka").json()

@@ -30,8 +30,7 @@ from webcrawler.background import Views, hold_crawl, is_crawling
 from webcrawler.connection import Connection, connect, serialized, visit
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.linkgraph import frontier_updates
-from webcrawler.linkgraph.frontier_updates import CHUNK, FrontierUpdates, LinkFollower
-from webcrawler.linkgraph.ranker import Ranking
+from webcrawler.linkgraph.frontier_updates import CHUNK, FrontierUpdates, LinkFollower, Ranking
 from webcrawler.linkgraph.stored import RankRenewal, Ranks, load, store
 
 SERVER = "http://a.test"

@@ -95,12 +95,12 @@ def test_without_a_catalog_it_ends(tmp_path: Path) -> None:
 def test_what_is_there_is_not_made_again(tmp_path: Path) -> None:
     small_crawl(tmp_path, "Bread")
     derive(tmp_path, {})
-    before = [(tmp_path / name).stat() for name in (f"{FOLDER}/vocabulary.npz", "ranks/ranks.json")]
+    before = [(tmp_path / name).stat() for name in (f"{FOLDER}/vocabulary.npz", "ranks/ranks.bin")]
 
     derive(tmp_path, {})
     builder.wait_until_made(tmp_path)
 
-    after = [(tmp_path / name).stat() for name in (f"{FOLDER}/vocabulary.npz", "ranks/ranks.json")]
+    after = [(tmp_path / name).stat() for name in (f"{FOLDER}/vocabulary.npz", "ranks/ranks.bin")]
     assert [file.st_ino for file in after] == [file.st_ino for file in before]
 
 

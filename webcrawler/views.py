@@ -24,7 +24,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, is_crawling, lower_priority
 from webcrawler.errors import BadInput
 from webcrawler.index import follower
-from webcrawler.linkgraph import Ranking
+from webcrawler.linkgraph import frontier_updates
 from webcrawler.metrics import kept
 from webcrawler.refresh import Checking
 from webcrawler.search.vocabulary import VocabularyRenewal
@@ -71,7 +71,7 @@ def derive(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], b
 def _views(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> list[View]:
     views: list[View] = [follower.Following(crawl_dir)]
     if is_yes(settings.get("RANKER_ENABLED", "yes")):
-        views.append(Ranking(catalog, crawl_dir, settings))
+        views.append(frontier_updates.Ranking(catalog, crawl_dir, settings))
     return [
         *views,
         VocabularyRenewal(catalog, crawl_dir / "vocabulary"),

@@ -1,10 +1,9 @@
 """How important is a page, by who links to it?
 
 `Graph` is a finished graph for `pagerank`, `hits` and counts; `Estimate` one that grows while a crawl goes
-on, and `Rescorer` says which waiting URLs this changes.
+on, and `Rescorer` says which waiting URLs this changes. The module `frontier_updates`, which needs the
+frontier, is imported by name: searches need ranks alone.
 """
-
-from typing import TYPE_CHECKING, Any
 
 from webcrawler.linkgraph import stored
 from webcrawler.linkgraph.estimate import Estimate, Rescorer
@@ -20,24 +19,10 @@ from webcrawler.linkgraph.graph import (
     pagerank,
 )
 
-if TYPE_CHECKING:
-    from webcrawler.linkgraph.ranker import Ranking
-else:
-
-    def __getattr__(name: str) -> Any:
-        """Import what needs the frontier when it is asked for: searches need ranks alone."""
-        if name != "Ranking":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from webcrawler.linkgraph.ranker import Ranking
-
-        return Ranking
-
-
 __all__ = [
     "DAMPING",
     "Estimate",
     "Graph",
-    "Ranking",
     "Rescorer",
     "backlinks",
     "catalog_graph",

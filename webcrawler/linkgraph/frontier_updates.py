@@ -1,10 +1,11 @@
-"""Sends updated priorities to a frontier whose ordering follows ranks."""
+"""Sends updated priorities to a frontier whose ordering follows ranks, and stores ranks for search."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,19 @@ from redis.exceptions import RedisError
 
 from webcrawler import metrics, pace
 from webcrawler.archive.catalog import Catalog
+from webcrawler.background import is_crawling
 from webcrawler.connection import visit
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.linkgraph.estimate import Estimate, Growable, Rescorer
 from webcrawler.linkgraph.graph import IntArray
+from webcrawler.linkgraph.stored import RankRenewal
 from webcrawler.records import Link
 
 # URLs a call. 50 hold Redis for half a millisecond; for ten if it has just forked to rewrite its log, because
 # each page of memory that a call writes to is copied then.
 CHUNK = 50
 PAUSE_SECONDS = 0.001  # after a call, at least, so that workers get in between
-SLICE = 20_000  # URLs: told in the order of discovery, as neighbours are often on the same server
 LEAST_CHANGE = 256  # of a priority: 1 or 2 % of a rank; less is not worth a call
 
 NEWS = 0.01  # of the pages crawled: enough to look again
@@ -124,7 +126,7 @@ class Visit:
         return self._rescorer is not None and self._frontier.connections == self._connections
 
     def tell(self, links: LinkFollower, go_on: GoOn) -> int:
-        """Tells the priorities that differ from those told before, the best slice first.
+        """Tells the priorities that differ from those told before, the best first.
 
         Args:
             go_on: False ends it early; then the next call tells everything again.
@@ -137,9 +139,7 @@ class Visit:
         ids = links.url_ids()
         links.estimate.know(len(ids))
         numbers, priorities = self._rescorer.changed(ids, ~links.estimate.crawled)
-        slices = np.empty(len(priorities), np.int64)
-        slices[np.argsort(-priorities)] = np.arange(len(priorities)) // SLICE
-        order = np.argsort(slices, kind="stable")
+        order = np.argsort(-priorities, kind="stable")
         waited = 0
         for start in range(0, len(numbers), CHUNK):
             if not go_on():
@@ -223,3 +223,25 @@ class FrontierUpdates:
     def _stay_away(self, seconds: float) -> None:
         self.disconnect()
         self._not_before = time.monotonic() + seconds
+
+
+class Ranking:
+    """The ranks of a data folder, as one of its views: for the frontier, and for search."""
+
+    def __init__(self, catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> None:
+        self._crawl_dir = crawl_dir
+        self._updates = FrontierUpdates(catalog, settings)
+        self._ranks = RankRenewal(catalog, crawl_dir / "ranks")
+
+    def step(self, crawling: bool) -> bool:
+        if crawling:
+            self._updates.step(lambda: is_crawling(self._crawl_dir))
+        else:
+            self._updates.disconnect()
+        return self._ranks.step(crawling)
+
+    def is_behind(self) -> bool:
+        return self._ranks.is_behind()
+
+    def close(self) -> None:
+        self._updates.disconnect()

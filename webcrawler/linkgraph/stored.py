@@ -1,29 +1,26 @@
 """Ranks in the data folder, for search: a reader gets the old ones or the new ones, never a mixture.
 
-`ranks/ranks.json` says which catalog they belong to and names the array, a file that never changes.
+The file begins with a line of JSON that says which catalog they belong to; behind it stands the array.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from webcrawler import metrics
 from webcrawler.archive.catalog import Catalog
-from webcrawler.arrays import READING
 from webcrawler.background import Renewal
 from webcrawler.durable import replaced
 from webcrawler.linkgraph.graph import DAMPING, FloatArray, catalog_graph, pagerank
 
-NAME = "ranks.json"
-READS = 10  # tries: a writer may swap the array after the head was read
+NAME = "ranks.bin"
+HEAD_BYTES = 512
 GROWTH = 1.1  # of the changes, from which on ranks are due again
 
 
@@ -51,41 +48,20 @@ def store(folder: Path, ranks: FloatArray, seq: int, identity: str, damping: flo
         OSError: for example, the disk is full; the old ranks stay.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    _sweep(folder)  # what a writer that died has left
-    array = folder / f"{uuid4().hex}.npy"
-    head = {"file": array.name, "pages": len(ranks), "seq": seq, "identity": identity, "damping": damping}
-    try:
-        with array.open("xb") as file:
-            np.save(file, np.asarray(ranks, np.float64))
-            file.flush()
-            os.fsync(file.fileno())
-        with replaced(folder / NAME) as file:
-            file.write(f"{json.dumps(head)}\n".encode())
-    finally:
-        _sweep(folder)
+    head = {"pages": len(ranks), "seq": seq, "identity": identity, "damping": damping}
+    with replaced(folder / NAME) as file:
+        file.write(json.dumps(head).encode().ljust(HEAD_BYTES))
+        file.write(np.asarray(ranks, np.float64).tobytes())
 
 
 def load(folder: Path, identity: str) -> Ranks | None:
     """The ranks of that catalog; None if there are none that can be read."""
-    for _ in range(READS):
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            head = json.loads((folder / NAME).read_text("utf-8"))
-            with READING:
-                values = np.load(folder / head["file"], mmap_mode="r", allow_pickle=False)
-            if head["identity"] != identity or values.shape != (head["pages"],):
-                return None
+    with suppress(OSError, ValueError, KeyError, TypeError), (folder / NAME).open("rb") as file:
+        head = json.loads(file.read(HEAD_BYTES))
+        if head["identity"] == identity:
+            values = np.memmap(file, np.float64, "r", HEAD_BYTES, (int(head["pages"]),))
             return Ranks(values, int(head["seq"]), identity, float(head["damping"]))
     return None
-
-
-def _sweep(folder: Path) -> None:
-    """Removes all arrays but the current one; a reader that has one open keeps it."""
-    named = ""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        named = json.loads((folder / NAME).read_text("utf-8"))["file"]
-    for array in folder.glob("*.npy"):
-        if array.name != named:
-            array.unlink(missing_ok=True)
 
 
 class RankRenewal(Renewal):
