@@ -10,7 +10,7 @@ from whoosh.query import And, Phrase, Term
 from whoosh.writing import SegmentWriter
 
 from webcrawler.index.hits import MAX_POSITIONS, HitList, PlainHit, anchor_lists, encode
-from webcrawler.index.schema import index_document, make_schema, url_words
+from webcrawler.index.schema import Hits, index_document, make_schema, url_words
 from webcrawler.index.writer import BulkWriter
 from webcrawler.records import Document, Section, Text
 from webcrawler.text.analysis import MAX_TERM_CHARACTERS, MAX_TOKENS, terms, tokens
@@ -97,7 +97,7 @@ def test_a_hit_takes_two_bytes_as_in_the_paper() -> None:
 
 
 def decoded(value: str | tuple[str, list[tuple[int, int, int]]]) -> dict[str, list[PlainHit]]:
-    return {term: HITS.decode_hits(packed) for term, _, _, packed in HITS.word_values(value)}
+    return {term.decode(): HITS.decode_hits(packed) for term, _, _, packed in Hits().index(value)}
 
 
 def test_a_hit_has_position_size_and_capital() -> None:

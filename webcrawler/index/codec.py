@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
-from itertools import accumulate, count
+from itertools import count
 from operator import sub
 from pickle import dumps
 from struct import Struct
@@ -146,22 +146,29 @@ def _block_parts(postings: Postings, lengths: bytes) -> Iterator[bytes]:
 
 
 class BulkTermsReader(W3TermsReader):  # type: ignore[misc]
-    """Reads whole posting lists: lists for merging, arrays for searching."""
+    """Reads whole posting lists."""
 
-    def rows(self, numbers: list[int]) -> Iterator[Row]:
-        """Yield all rows, renumbered as `Postings.renumbered` does."""
-        complete = -1 not in numbers
+    def rows(self, numbers: NDArray[np.int64]) -> Iterator[Row]:
+        """Yield all rows with the document numbers that a table gives; -1 there leaves a document out."""
         for key, info in self._tindex.items():
-            postings = self._postings(info).renumbered(numbers, complete)
-            if postings.documents:
-                yield *self._keydecoder(key), postings
+            documents, counts, values = self._arrays(info)
+            documents = numbers[documents]
+            if -1 in documents:
+                rest = np.flatnonzero(documents >= 0)
+                documents, counts = documents[rest], counts[rest]
+                values = values.some(rest) if len(values) else values
+            if len(documents):
+                lists = documents.tolist(), counts.tolist(), values.lengths.tolist()
+                yield *self._keydecoder(key), Postings(*lists, values.joined)
 
     def arrays(self, field: str, term: bytes) -> Arrays | None:
         """Return the postings of a term, also of deleted documents; takes 10 µs and 20 µs a block."""
         try:
-            info = self._tindex[self._keycoder(field, term)]
+            return self._arrays(self._tindex[self._keycoder(field, term)])
         except KeyError:
             return None
+
+    def _arrays(self, info: bytes) -> Arrays:
         if info[0]:
             documents, counts, values = loads(info[_INFO_BYTES:])
             return Arrays(np.array(documents), np.array(counts), Values.of([values[0] or b""]))
@@ -182,21 +189,6 @@ class BulkTermsReader(W3TermsReader):  # type: ignore[misc]
             if not key.startswith(start):
                 return
             yield key[_FIELD_BYTES:], W3TermInfo._struct.unpack_from(info)[2]
-
-    def _postings(self, info: bytes) -> Postings:
-        if info[0]:
-            documents, counts, values = loads(info[_INFO_BYTES:])
-            value = values[0] or b""
-            return Postings(list(documents), list(counts), [len(value)], value)
-        found, joined = Postings([], [], [], b""), list[bytes]()
-        for deltas, counts, values in self._blocks(info):
-            found.documents.extend(accumulate(deltas))
-            found.counts.extend(counts or (1,) * len(deltas))
-            if isinstance(values, tuple):
-                values = Values.of(values)
-            found.lengths.extend([0] * len(deltas) if values is None else values.lengths.tolist())
-            joined.append(values.joined if values else b"")
-        return found._replace(values=b"".join(joined))
 
     def _blocks(self, info: bytes) -> Iterator[Block]:
         file = BytesIO(self._postfile.get(*_EXTENT.unpack_from(info, _INFO_BYTES)))

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import compress, decompress
 
 from whoosh.formats import Format
@@ -69,12 +69,6 @@ class HitList(Format):  # type: ignore[misc]
 
     def decode_frequency(self, value: bytes) -> int:
         return len(value) // 4 if len(value) & 1 else len(value) // 2
-
-    def word_values(
-        self, value: Any, analyzer: object = None, **options: Any
-    ) -> list[tuple[str, int, float, bytes]]:
-        lists = value if isinstance(value, dict) else hit_lists(value)
-        return [(term, len(hits), float(len(hits)), pack(hits)) for term, hits in lists.items()]
 
 
 def encode(hits: Sequence[PlainHit]) -> bytes:

@@ -158,7 +158,10 @@ class _LiveIndex:
             if self._reader is None:
                 if isinstance(error, Unavailable):
                     raise
-                raise self._unavailable(f"{type(error).__name__}: {error}") from error
+                fault = f"{type(error).__name__}: {error}"
+                raise Unavailable(
+                    f"cannot read the index {self._folder} ({fault}): `webcrawler reindex` builds it anew"
+                ) from error
         return self._reader if self._reader and self._reader.doc_count() else None
 
     def _refresh(self) -> None:
@@ -175,8 +178,3 @@ class _LiveIndex:
             check_segments(toc, self._folder)
             self._reader = FileIndex._reader(storage, toc.schema, toc.segments, toc.generation)
             self.shows, self.catalog = newest, toc.schema.catalog
-
-    def _unavailable(self, fault: str) -> Unavailable:
-        return Unavailable(
-            f"cannot read the index {self._folder} ({fault}): `webcrawler reindex` builds it anew"
-        )

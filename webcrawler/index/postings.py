@@ -161,24 +161,6 @@ class Postings(NamedTuple):
             yield Postings(self.documents[part], self.counts[part], lengths, self.values[start:end])
             start = end
 
-    def renumbered(self, numbers: list[int], complete: bool) -> Postings:
-        """Return the postings with the numbers that a table gives; -1 there leaves a document out.
-
-        Args:
-            complete: the table leaves no document out.
-        """
-        documents = [numbers[document] for document in self.documents]
-        if complete:
-            return self._replace(documents=documents)
-        kept = [place for place, document in enumerate(documents) if document >= 0]
-        values = Values(np.array(self.lengths, np.int64), self.values).some(kept)
-        return Postings(
-            [documents[i] for i in kept],
-            [self.counts[i] for i in kept],
-            values.lengths.tolist(),
-            values.joined,
-        )
-
 
 def _starts(lengths: Ints) -> Ints:
     starts = np.zeros(len(lengths) + 1, np.int64)

@@ -9,7 +9,7 @@ import heapq
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -53,13 +53,13 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
         # One that was told to end frees its lock of the views a moment before that of the index.
         super().__init__(index, timeout=PATIENCE_SECONDS, codec=BulkCodec(compression=1))
         self.pool = _Pool()
-        self._merged: list[tuple[Any, list[int]]] = []
+        self._merged: list[tuple[Any, NDArray[np.int64]]] = []
 
     def delete_numbers(self, numbers: Iterable[int]) -> None:
         """Delete the committed documents with these page numbers."""
         wanted, offset = np.fromiter(numbers, np.int64), 0
         for segment in self.segments:
-            with _opened(self.storage, segment) as storage:
+            with closing(segment.open_compound_file(self.storage)) as storage:
                 reader = segment.codec().per_document_reader(storage, segment)
                 known = reader.array("number", ">u4")
                 for document in np.flatnonzero(np.isin(known, wanted)).tolist():
@@ -71,9 +71,9 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
         """Note which postings to copy. Whoosh calls this once it has copied a segment's stored fields."""
         count = reader.doc_count_all()
         if docmap is None:
-            numbers = list(range(startdoc, startdoc + count))
+            numbers = np.arange(startdoc, startdoc + count)
         else:
-            numbers = [docmap.get(document, -1) for document in range(count)]
+            numbers = np.array([docmap.get(document, -1) for document in range(count)])
         self._merged.append((reader.segment(), numbers))
 
     def _flush_segment(self) -> None:
@@ -86,9 +86,9 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
         self.fieldwriter.close()
         sys.audit("webcrawler.index.written")
 
-    def _rows(self, segment: Any, numbers: list[int]) -> Iterator[Row]:
+    def _rows(self, segment: Any, numbers: NDArray[np.int64]) -> Iterator[Row]:
         with (
-            _opened(self.storage, segment) as storage,
+            closing(segment.open_compound_file(self.storage)) as storage,
             closing(segment.codec().terms_reader(storage, segment)) as terms,
         ):
             yield from terms.rows(numbers)
@@ -103,16 +103,6 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
                 lengths[name] = bytes(reader.column_reader(column, LENGTHS_COLUMN))
         reader.close()
         return lengths
-
-
-@contextmanager
-def _opened(storage: Any, segment: Any) -> Iterator[Any]:
-    """Where the files of a segment are; unmapped in the end."""
-    if segment.is_compound():
-        with closing(segment.open_compound_file(storage)) as compound:
-            yield compound
-    else:
-        yield storage
 
 
 class _Pool:
