@@ -14,11 +14,9 @@ from searched import entry, publish
 from starlette.testclient import TestClient
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.clock import now
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.web import Config, make_app
-from webcrawler.web.status import overview
 
 HERE = "http://127.0.0.1:8000"
 LOCAL, ANYWHERE = ("127.0.0.1", 50_000), ("203.0.113.9", 50_000)
@@ -110,7 +108,7 @@ def test_what_is_not_known_is_left_out(tmp_path: Path) -> None:
         found = {name for name, _ in values(web)}
 
     assert "webcrawler_crawl_alive" in found and " NaN" not in text
-    unknown = ("index_lag_changes", "freshness", "crawl_documents_per_second", "frontier_urls")
+    unknown = ("index_lag_changes", "crawl_documents_per_second", "frontier_urls")
     assert found.isdisjoint(f"webcrawler_{name}" for name in unknown)
 
 
@@ -182,16 +180,3 @@ def test_unwell_where_the_index_cannot_be_read(tmp_path: Path) -> None:
     assert answer.status_code == 503
     assert "index cannot be read" in answer.json()["reason"]
     assert str(tmp_path) not in answer.text
-
-
-def test_freshness_and_checks_by_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview, "FIRST_SECONDS", 240.0)  # on a busy machine it takes more than a second
-    page = ("http://a.test/", "Page", "biology")
-    publish(tmp_path, [entry(page, fetched=now())])
-    publish(tmp_path, [entry(page, fetched=now())])  # a check
-    with served(tmp_path) as web:
-        assert counted(web, "webcrawler_checks_total", outcome="unchanged") == 1
-        assert counted(web, "webcrawler_checks_total", outcome="changed") == 0
-        assert counted(web, "webcrawler_freshness") == pytest.approx(1.0, abs=0.01)
-        assert counted(web, "webcrawler_documents_unchecked") == 0
-        assert ("webcrawler_freshness_audited", frozenset()) not in values(web)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import socket
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +21,16 @@ from starlette.testclient import TestClient
 from waiting import PATIENCE_SECONDS
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import Views, hold_crawl
+from webcrawler.background import hold_crawl
 from webcrawler.clock import now
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, Report, ordering, standing
 from webcrawler.records import Entry
 from webcrawler.search import span
 from webcrawler.web import Config, make_app
+from webcrawler.web import status as status_page
 from webcrawler.web.readable import size
-from webcrawler.web.status import overview
-from webcrawler.web.status import page as status_page
-from webcrawler.web.status.overview import BIN_SECONDS, NOT_HERE, SILENT, Activity, Overviews, Rates, rates
-from webcrawler.web.status.page import round_up
+from webcrawler.web.status import NOT_HERE, SILENT, Overviews
 
 NOW = 1_700_003_600.0
 ONE = entry(("http://a.test/1", "One", "one"))
@@ -65,31 +60,11 @@ def text_of(web: TestClient, path: str = "/status") -> str:
 # ---- the page
 
 
-def test_freshness_is_told_by_estimate_and_by_audit(
-    web: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(overview, "FIRST_SECONDS", 240.0)  # on a busy machine it takes more than a second
-    pages = [("http://a.test/1", "One", "one"), ("http://b.test/2", "Two", "two")]
-    publish(tmp_path, [entry(row, fetched=now() - 90 * 86_400) for row in pages])
-    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-        again = entry(pages[0], fetched=now())
-        lease = again.fetch.lease._replace(request='{"audit":true}', token=2)
-        catalog.write([(replace(again, fetch=replace(again.fetch, lease=lease)), None)])
-
-    text, found = text_of(web), web.get("/api/status").json()["freshness"]
-
-    assert found["audit"]["documents"] == found["unchecked"] == 1
-    assert found["current"]["share"] == pytest.approx(0.75, abs=0.1)
-    assert re.search(rf"by estimate ?{100 * found['current']['share']:.1f} %", text)
-    assert "by audit of 1 document" in text
-    assert "never checked" in text
-
-
-def test_where_nothing_is_it_says_so_and_nothing_of_freshness(web: TestClient) -> None:
+def test_where_nothing_is_it_says_so(web: TestClient) -> None:
     text, found = text_of(web), web.get("/api/status").json()
 
-    assert "nothing was crawled yet" in text and "Freshness" not in text
-    assert (found["documents"], found["freshness"]) == (0, None)
+    assert "nothing was crawled yet" in text
+    assert (found["documents"], found["indexed"], found["index_lag"]) == (0, 0, None)
 
 
 def test_crawl_that_is_over_is_told_from_the_catalog(web: TestClient, tmp_path: Path) -> None:
@@ -101,7 +76,7 @@ def test_crawl_that_is_over_is_told_from_the_catalog(web: TestClient, tmp_path: 
     assert found["frontier"] is None and found["crawling"] is False
     assert found["documents"] == 2
     assert found["outcomes"] == {"done/document": 2}
-    assert (found["views"]["index"]["documents"], found["views"]["index"]["lag"]) == (2, 0)
+    assert (found["indexed"], found["index_lag"]) == (2, 0)
     assert found["sizes"]["catalog"] > 0
 
 
@@ -109,18 +84,7 @@ def test_index_lag_is_what_the_index_has_not_applied(web: TestClient, tmp_path: 
     publish(tmp_path, [ONE])
     arrive(tmp_path, [f"http://a.test/{n}" for n in range(2, 5)], NOW)
 
-    assert web.get("/api/status").json()["views"]["index"]["lag"] == 3
-
-
-@pytest.mark.parametrize("is_alive", [True, False], ids=["", "killed"])
-def test_rebuilding_is_told_while_somebody_does_it(web: TestClient, tmp_path: Path, is_alive: bool) -> None:
-    publish(tmp_path, [ONE])
-    (tmp_path / "index.new").mkdir()
-    with (is_alive and Views(tmp_path).lock()) or nullcontext():
-        views = web.get("/api/status").json()["views"]
-
-    assert views["index"]["rebuilding"] is is_alive
-    assert views["vocabulary"]["documents"] is None  # it does not say
+    assert web.get("/api/status").json()["index_lag"] == 3
 
 
 def test_crawl_is_alive_while_somebody_holds_its_lock(web: TestClient, tmp_path: Path) -> None:
@@ -153,7 +117,7 @@ def test_running_crawl_is_shown_through_its_redis(web: TestClient, tmp_path: Pat
 
 
 def test_redis_that_hangs_costs_a_moment_and_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.status.overview.REDIS_SECONDS", 0.05)
+    monkeypatch.setattr("webcrawler.web.status.REDIS_SECONDS", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
         with TestClient(make_app(Config(tmp_path, redis_url=url)), "http://localhost") as web:
@@ -243,17 +207,6 @@ def test_page_is_renewed_only_when_asked_to(web: TestClient) -> None:
     assert '<meta http-equiv="refresh" content="5">' in web.get("/status?refresh=5").text
 
 
-def test_plots_are_readable_without_seeing_them(web: TestClient, tmp_path: Path) -> None:
-    arrive(tmp_path, [f"http://a.test/{n}" for n in range(10)], now() - 60)
-
-    tree = lxml_html.fromstring(web.get("/status").text)
-
-    plots = [svg for svg in tree.iter("svg") if svg.get("class") == "plot"]
-    assert [(plot.get("aria-label") or "")[:14] for plot in plots] == ["Pages a second"] * 2
-    assert all(rect.get("height") for plot in plots for rect in plot.iter("rect"))
-    assert not [element for element in tree.iter() if element.get("style")]
-
-
 def test_all_who_ask_share_one_look(tmp_path: Path) -> None:
     crawled(tmp_path, fetched("http://a.test/"))
     overviews = Overviews(Config(tmp_path))
@@ -278,50 +231,13 @@ def test_folder_that_may_only_be_read_is_shown(web: TestClient, tmp_path: Path) 
     assert {path: path.stat().st_mtime_ns for path in files} == before
 
 
-# ---- rates
+def test_rate_is_of_the_last_ten_seconds(web: TestClient, tmp_path: Path) -> None:
+    assert web.get("/api/status").json()["per_second"] is None
+    arrive(tmp_path, [f"http://a.test/{n}" for n in range(30)], now())
+    arrive(tmp_path, [f"http://b.test/{n}" for n in range(30)], now() - 60)
 
-
-def test_rates_are_counted_from_the_catalogs_times(tmp_path: Path) -> None:
-    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-        for n in range(100):
-            catalog.write(arrivals([f"http://a.test/{n}"], NOW - 60 * n))
-
-        found = Activity().look(catalog, NOW)
-
-    assert sum(found.hour) == 60
-    assert sum(found.recent) == 5  # minutes 0 to 4: what was fetched 300 s ago is a stretch too old
-    assert set(found.hour) == {1}
-
-
-def test_second_look_reads_only_what_came_since(tmp_path: Path) -> None:
-    activity = Activity()
-    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-        catalog.write(arrivals([f"http://a.test/{n}" for n in range(10)], NOW - 30))
-        first, again = (activity.look(catalog, NOW) for _ in range(2))
-        catalog.write(arrivals([f"http://b.test/{n}" for n in range(7)], NOW - 5))
-        third = activity.look(catalog, NOW)
-
-    assert sum(first.hour) == sum(again.hour) == 10
-    assert sum(third.hour) == 17
-
-
-def test_another_catalog_in_its_place_is_counted_anew(tmp_path: Path) -> None:
-    activity = Activity()
-    for name in ("a", "b"):
-        with closing(Catalog(tmp_path / f"{name}.sqlite")) as catalog:
-            catalog.write(arrivals(["http://a.test/"], NOW - 30))
-            found = activity.look(catalog, NOW)
-
-    assert sum(found.hour) == 1
-
-
-def test_what_happens_now_is_the_mean_of_ten_seconds_that_are_over() -> None:
-    newest = int(NOW // BIN_SECONDS)
-    bins = Counter({newest: 20, newest - 1: 10, newest - 2: 30, newest - 3: 1_000})
-
-    assert rates(bins, NOW).per_second == 6.0
-    assert rates(bins, NOW + 2).per_second == 5.0
-    assert rates(Counter(), NOW).per_second == 0.0
+    with TestClient(make_app(Config(tmp_path)), "http://localhost") as another:
+        assert another.get("/api/status").json()["per_second"] == 3.0
 
 
 # ---- where a frontier stands
@@ -364,36 +280,7 @@ def test_standing_adds_up_over_partitions(make_frontier: MakeFrontier) -> None:
     assert sum(row.queued for row in found.servers) == 16 == found.stats["queued"]
 
 
-# ---- plots and words
-
-
-@pytest.mark.parametrize(
-    "value, upper",
-    [(0, 1), (0.03, 0.05), (0.3, 0.5), (1, 1), (1.1, 2), (3, 5), (7, 10), (10, 10), (99, 100), (101, 200)],
-)
-def test_upper_edge_is_a_round_number(value: float, upper: float) -> None:
-    assert round_up(value) == pytest.approx(upper)
-
-
-def test_bars_stand_within_the_plot_and_touch_its_edge(
-    web: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    crawled(tmp_path, fetched("http://a.test/"))
-    shown = Rates(0.0, [0, 50, 100, 25], [0, 60])
-    monkeypatch.setattr(Activity, "look", lambda *given: shown)
-
-    tree = lxml_html.fromstring(web.get("/status").text)
-
-    (svg, _) = (svg for svg in tree.iter("svg") if svg.get("class") == "plot")
-    bars = list(svg.iter("rect"))
-    sizes = [[float(bar.get(name, "")) for name in ("x", "y", "width", "height")] for bar in bars]
-    assert svg.get("viewbox") == "0 0 4 20.0"
-    assert [height for *_, height in sizes] == [10, 20, 5]
-    assert [y + height for _, y, _, height in sizes] == [20] * 3
-    assert [x for x, *_ in sizes] == [1, 2, 3]
-    assert all(x + width <= 4 for x, _, width, _ in sizes)
-    assert [bar.get("class") for bar in bars] == ["whole", "whole", "partial"]
-    assert svg.get("aria-label") == "Pages a second over the last five minutes: at most 20, now 20"
+# ---- words
 
 
 @pytest.mark.parametrize(

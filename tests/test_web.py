@@ -36,7 +36,7 @@ from webcrawler.web.failures import NotNow
 from webcrawler.web.parameters import MAX_ADDED, MAX_WITHIN, SearchRequest
 from webcrawler.web.readable import RANKINGS as SAID
 from webcrawler.web.readable import TINTS, initial, readable, site_and_path, tint
-from webcrawler.web.search.answers import MAX_WAITING, Answers
+from webcrawler.web.search.answers import BUSY, MAX_WAITING, Answers
 
 NAMESPACE = "http://a9.com/-/spec/opensearch/1.1/"
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
@@ -593,25 +593,8 @@ def client_of(app: Starlette) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
 
 
-def test_asking_for_health_does_not_fill_the_queue(crawl_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.search.answers.LATE_SECONDS", 3600.0)
-    monkeypatch.setattr("webcrawler.web.status.metrics.WAIT_SECONDS", 3600.0)
-    app = make_app(Config(crawl_dir))
-
-    async def ask() -> set[int]:
-        async with client_of(app) as web, busy(app.state.answers, app.state.config.threads) as release:
-            checks = [asyncio.create_task(web.get("/healthz")) for _ in range(MAX_WAITING + 1)]
-            await asyncio.sleep(0)
-            other = app.state.answers.ask(lambda _: True)
-            release.set()
-            assert await other
-            return {check.status_code for check in await asyncio.gather(*checks)}
-
-    assert asyncio.run(ask()) == {200}
-
-
 def test_busy_threads_are_no_broken_index(crawl_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.status.metrics.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("webcrawler.web.search.answers.LATE_SECONDS", 0.01)
     app = make_app(Config(crawl_dir))
 
     async def ask() -> httpx.Response:
@@ -620,7 +603,7 @@ def test_busy_threads_are_no_broken_index(crawl_dir: Path, monkeypatch: pytest.M
 
     answer = asyncio.run(ask())
 
-    assert (answer.status_code, answer.json()["reason"]) == (503, "no search thread is free")
+    assert (answer.status_code, answer.json()["reason"]) == (503, BUSY)
 
 
 # ---- for programs

@@ -29,6 +29,7 @@ from webcrawler.web import Config, failures, make_app
 from webcrawler.web.app import middleware
 from webcrawler.web.failures import HANDLERS
 from webcrawler.web.hosts import client_of, host_of, known_hosts
+from webcrawler.web.monitoring import Metrics
 from webcrawler.web.security import (
     HEADERS,
     MAX_BODY_BYTES,
@@ -37,8 +38,7 @@ from webcrawler.web.security import (
     MAX_UPLOAD_BYTES,
     MAX_URL_BYTES,
 )
-from webcrawler.web.status.metrics import Metrics
-from webcrawler.web.status.overview import Overviews
+from webcrawler.web.status import Overviews
 
 PAGES = [("http://a.test/1", "Molecular biology", "Genes and proteins of molecular biology")]
 DOCS = "docs/explanation/search-security.md"

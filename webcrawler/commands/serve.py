@@ -69,7 +69,6 @@ class Serve(Command):
             hosts=self._names("SERVE_HOSTS"),
             origins=self._names("SERVE_ORIGINS"),
             url=self.project.get("SERVE_URL"),
-            refresh_policy=self.project.get("REFRESH_POLICY"),
             live=self.project.get("SERVE_LIVE"),
             live_jobs=self.project.getint("SERVE_LIVE_JOBS"),
             live_seconds=self.project.getint("SERVE_LIVE_SECONDS"),

@@ -23,8 +23,9 @@ from webcrawler.web.finds import Finds
 from webcrawler.web.hosts import BelowRoot, KnownHosts
 from webcrawler.web.judge import Judge
 from webcrawler.web.live import LivePages
+from webcrawler.web.monitoring import CountRequests, Metrics
 from webcrawler.web.security import JUDGING, USED, AllowedOrigins, RequestBounds, SecurityHeaders
-from webcrawler.web.status import CountRequests, Health, Metrics, Overviews
+from webcrawler.web.status import Overviews
 from webcrawler.web.status import routes as status_routes
 from webcrawler.web.use import Use
 
@@ -53,7 +54,6 @@ def make_app(config: Config) -> Starlette:
         *use.routes(),
         *status_routes(overviews, live, config.crawl_dir / "catalog.sqlite"),
         *metrics.routes(),
-        *Health(answers.ask).routes(),
     ]
     app = Starlette(
         routes=[*routes, Route(unquote(config.root) or "/", search.home)],

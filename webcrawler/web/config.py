@@ -49,7 +49,6 @@ class Config:
     deadline_seconds: float = 1.0  # for one search of the index
     fresh_seconds: float = 0.5  # that a new commit of the index may go unnoticed
     threads: int = 2  # for searches of the index
-    refresh_policy: str = "expected"  # by which freshness is estimated
     live: str = "loopback"  # who may start searches of the web: "loopback", "all" or "off"
     live_jobs: int = 2  # such searches at once
     live_seconds: int = 120  # for each of them, at most

@@ -26,8 +26,8 @@ from webcrawler.usage import one_line, query_id
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow, log_fault
 from webcrawler.web.hosts import client_of
+from webcrawler.web.monitoring import Metrics
 from webcrawler.web.parameters import MAX_NUMBER, Parameters, SearchRequest, read_search
-from webcrawler.web.status import Metrics
 from webcrawler.web.tokens import Tokens, is_foreign, key_of
 
 GRADES = {"good": 1, "bad": 0}

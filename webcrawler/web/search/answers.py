@@ -16,8 +16,8 @@ from webcrawler.records import Hit
 from webcrawler.search import Part, Results, Searcher
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
+from webcrawler.web.monitoring import Metrics
 from webcrawler.web.parameters import SearchRequest
-from webcrawler.web.status import Metrics
 
 T = TypeVar("T")
 MAX_LETTERS = 200  # of a query to complete

@@ -11,13 +11,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webcrawler.errors import BadInput
+from webcrawler.index import indexed_documents
 from webcrawler.search import Results, as_dict
 from webcrawler.search.rankings import RANKINGS
 from webcrawler.web.hosts import host_of
 from webcrawler.web.judge import JudgeForm
 from webcrawler.web.parameters import MAX_ADDED, MAX_NUMBER, MAX_WITHIN, SearchRequest, read, read_search
 from webcrawler.web.render import FRESH, json_answer, page, rendered
-from webcrawler.web.status import view_of
 from webcrawler.web.use import TYPED, PageOfLog
 
 NOTHING = SearchRequest("")
@@ -25,9 +25,10 @@ PAGES_BEFORE = 4  # numbers shown before the current page
 
 
 async def home(request: Request, wanted: SearchRequest = NOTHING) -> Response:
-    index = await run_in_threadpool(view_of, request.app.state.config.crawl_dir, "index", 0)
+    index = request.app.state.config.crawl_dir / "index"
+    documents = await run_in_threadpool(indexed_documents, index)
     live = request.app.state.live.token(request)
-    return page(request, "home.html", wanted=wanted, rankings=RANKINGS, documents=index.documents, live=live)
+    return page(request, "home.html", wanted=wanted, rankings=RANKINGS, documents=documents, live=live)
 
 
 def _wanted(request: Request) -> SearchRequest:

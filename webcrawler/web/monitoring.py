@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -27,10 +25,11 @@ from webcrawler.search import Searcher
 from webcrawler.web.config import Config
 from webcrawler.web.failures import UNREADABLE, NotNow, log_fault
 from webcrawler.web.hosts import is_local
-from webcrawler.web.status.overview import Overview, Overviews
+from webcrawler.web.status import Overview, Overviews
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.125, 0.25, 0.3, 0.5, 1.0, 2.5, 5.0)  # of the histogram's bins
 OTHER = "other"
+NO_STORE = {"Cache-Control": "no-store"}
 STATES = ("queued", "leased", "done", "failed", "quarantined")
 SERVERS = ("ready", "doubtful", "waiting")
 
@@ -55,23 +54,25 @@ class Metrics:
         self.judgments = counter("webcrawler_judgments", "Relevance judgments saved", ["grade"])
 
     def routes(self) -> list[Route]:
-        return [Route("/metrics", self._expose), Route("/grafana.json", _dashboard)]
+        return [
+            Route("/metrics", self._expose),
+            Route("/grafana.json", _dashboard),
+            Route("/healthz", health),
+        ]
 
     async def _expose(self, request: Request) -> Response:
         """For a Prometheus of this machine, or one that a proxy lets through without saying that it does."""
         if not is_local(request):
             return PlainTextResponse("only this machine may read this", 403)
         text = await run_in_threadpool(self._text, await self._overviews.newest())
-        return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST, "Cache-Control": "no-store"})
+        return Response(text, headers=NO_STORE | {"Content-Type": CONTENT_TYPE_LATEST})
 
     def _text(self, overview: Overview) -> bytes:
-        others = CollectorRegistry()
-        others.register(Seen(overview, self._crawl_dir))
-        return generate_latest(self.registry) + generate_latest(others)
+        return generate_latest(self.registry) + generate_latest(Seen(overview, self._crawl_dir))
 
 
 async def _dashboard(request: Request) -> Response:
-    board = (files("webcrawler.web.status") / "grafana.json").read_bytes()
+    board = (files("webcrawler.web") / "grafana.json").read_bytes()
     return Response(board, media_type="application/json")
 
 
@@ -82,18 +83,11 @@ class Seen(Collector):
         self._overview, self._crawl_dir = overview, crawl_dir
 
     def collect(self) -> Iterator[Metric]:
-        now, index, fresh = self._overview, self._overview.views["index"], self._overview.freshness or {}
-        yield _gauge("index_documents", "Documents in the index", index.documents or 0)
-        yield _gauge("index_lag_changes", "Changes of the catalog not yet in the index", index.lag)
+        now = self._overview
+        yield _gauge("index_documents", "Documents in the index", now.indexed)
+        yield _gauge("index_lag_changes", "Changes of the catalog not yet in the index", now.index_lag)
         yield _gauge("crawl_alive", "1 while a crawl runs", now.crawling)
-        rate = now.rates.per_second if now.rates else None
-        yield _gauge("crawl_documents_per_second", "Over the last ten seconds", rate)
-        current, audit = ((fresh.get(name) or {}).get("share") for name in ("current", "audit"))
-        yield _gauge("freshness", "Share of the importance that is current, by estimate", current)
-        yield _gauge("freshness_audited", "The same, of documents drawn at random", audit)
-        unchecked = fresh.get("unchecked")
-        yield _gauge("documents_unchecked", "Documents that were never fetched again", unchecked)
-        yield _counters("checks", "Documents fetched again", "outcome", fresh.get("checks", {}))
+        yield _gauge("crawl_documents_per_second", "Over the last ten seconds", now.per_second)
         causes = {cause: cause == now.held_back_by for cause in CAUSES}
         yield _gauges("held_back", "1 for what holds the crawl back now", "cause", causes)
         yield _gauges("process_alive", "1 while such a process runs", "process", now.processes)
@@ -103,18 +97,18 @@ class Seen(Collector):
         yield from metrics.families(self._crawl_dir)
 
     def _frontier(self) -> Iterator[Metric]:
-        known = self._overview.frontier
-        if known and not known.stats["seen"]:  # a spider of others has one of another name
-            known = None
-        states = {name: known.stats[name] for name in STATES} if known else {}
+        now = self._overview.frontier
+        if now and not now.stats["seen"]:  # a spider of others has one of another name
+            now = None
+        states = {name: now.stats[name] for name in STATES} if now else {}
         yield _gauges("frontier_urls", "URLs by state", "state", states)
-        servers = {name: getattr(known, name) for name in SERVERS} if known else {}
+        servers = {name: getattr(now, name) for name in SERVERS} if now else {}
         yield _gauges("frontier_servers", "Servers with URLs, by state", "state", servers)
-        retrying, workers = (known.retrying, known.workers) if known else (None, None)
+        retrying, workers = (now.retrying, now.workers) if now else (None, None)
         yield _gauge("frontier_retrying_urls", "URLs to be tried again at a time", retrying)
         yield _gauge("frontier_workers", "Workers that are alive", workers)
-        refused = known.stats["refused"] if known else {}
-        yield _counters("frontier_refused", "Links not taken in", "reason", refused)
+        refused = CounterMetricFamily(PREFIX + "frontier_refused", "Links not taken in", labels=["reason"])
+        yield _parted(refused, now.stats["refused"] if now else {})
 
 
 def _gauge(name: str, says: str, value: float | None) -> Metric:
@@ -123,10 +117,6 @@ def _gauge(name: str, says: str, value: float | None) -> Metric:
 
 def _gauges(name: str, says: str, label: str, values: Mapping[str, float]) -> Metric:
     return _parted(GaugeMetricFamily(PREFIX + name, says, labels=[label]), values)
-
-
-def _counters(name: str, says: str, label: str, values: Mapping[str, float]) -> Metric:
-    return _parted(CounterMetricFamily(PREFIX + name, says, labels=[label]), values)
 
 
 def _parted(family: GaugeMetricFamily | CounterMetricFamily, values: Mapping[str, float]) -> Metric:
@@ -161,43 +151,14 @@ class CountRequests:
             self._metrics.seconds.labels(route).observe(time.perf_counter() - began)
 
 
-WAIT_SECONDS = 5.0  # for a search thread
-
-Check = Callable[[Searcher], None]
-
-
-class Health:
-    """Asks a search thread whether the index can be read.
-
-    Requests that come while one check runs share its answer.
-    """
-
-    def __init__(self, ask: Callable[[Check], Coroutine[Any, Any, None]]) -> None:
-        self._ask = ask
-        self._check: asyncio.Task[None] | None = None
-
-    def routes(self) -> list[Route]:
-        return [Route("/healthz", self._show)]
-
-    async def _show(self, request: Request) -> Response:
-        reason = await self._fault()
-        health = {"status": "unwell", "reason": reason} if reason else {"status": "ok"}
-        return JSONResponse(health, 503 if reason else 200, {"Cache-Control": "no-store"})
-
-    async def _fault(self) -> str:
-        """Why no search can be answered; "" if one can, or if nothing is indexed yet."""
-        check = self._check
-        if check is None or check.done():
-            self._check = check = asyncio.create_task(self._ask(Searcher.check))
-            check.add_done_callback(lambda check: check.cancelled() or check.exception())
-        done, _ = await asyncio.wait([check], timeout=WAIT_SECONDS)
-        if not done:
-            return "no search thread is free"
-        try:
-            check.result()
-            return ""
-        except NotNow as error:
-            return str(error)
-        except Unavailable as error:
-            log_fault(str(error))
-            return UNREADABLE
+async def health(request: Request) -> Response:
+    """Asks a search thread whether the index can be read; it is well where nothing is indexed yet."""
+    try:
+        await request.app.state.answers.ask(Searcher.check)
+    except Unavailable as error:
+        reason = str(error)
+        if not isinstance(error, NotNow):
+            log_fault(reason)
+            reason = UNREADABLE
+        return JSONResponse({"status": "unwell", "reason": reason}, 503, NO_STORE)
+    return JSONResponse({"status": "ok"}, headers=NO_STORE)
