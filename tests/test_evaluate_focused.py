@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recordedweb import page, recorded
 
 from webcrawler.connection import Connection
-from webcrawler.errors import BadInput
+from webcrawler.errors import BadInput, Unavailable
 from webcrawler.evaluation import private_redis
 from webcrawler.evaluation.focused import (
     Experiments,
@@ -299,16 +299,11 @@ def test_a_strategy_is_told_as_a_crawl_tells_it(tmp_path: Path, redis: Connectio
     assert (lost.id, lost.text, list(lost.links)) == (url_id("http://a.example/lost"), None, [])
 
 
-def test_without_an_archive_links_come_from_the_catalog(tmp_path: Path, redis: Connection) -> None:
+def test_a_page_that_the_archive_lacks_is_an_error(tmp_path: Path, redis: Connection) -> None:
     recording = Recording(recorded(tmp_path, SMALL, archived=False))
 
-    order, tried = crawl(recording, WATCHING, [HOME], redis, 1000)
-
-    assert (len(order), tried) == (4, 6)
-    assert len(recording.not_archived) == 4
-    assert [(link.anchor, link.context) for link in Watching.seen[0].links] == [
-        ("ple/1", ""), ("moved", ""), ("ple/b", ""),
-    ]  # fmt: skip
+    with pytest.raises(Unavailable, match=f"{HOME} is in no WARC file"):
+        crawl(recording, WATCHING, [HOME], redis, 1000)
 
 
 def test_what_was_not_recorded_is_no_recording(tmp_path: Path) -> None:
@@ -342,16 +337,14 @@ def test_runs_are_judged_by_the_topics_rule(tmp_path: Path) -> None:
 
 def test_focused_crawls_are_the_same_for_any_number_of_jobs(tmp_path: Path) -> None:
     topics = [TOPIC, Topic("news", ("news", "new"), 1), Topic("nothing", ("nowhere",), 1)]
-    folder = recorded(tmp_path, web(1) | SMALL, indexed=True, archived=False)
+    folder = recorded(tmp_path, web(1) | SMALL, indexed=True)
     experiments = Experiments(topics, ["fifo", WATCHING], pages=10)
 
     def crawls(recording: Recording, jobs: int) -> dict[int, list[Run]]:
         found = runs(recording, experiments, jobs=jobs)
         return {number: [run._replace(seconds=0.0) for run in of_topic] for number, of_topic in found}
 
-    alone, three = Recording(folder), Recording(folder)
-    assert crawls(alone, 1) == crawls(three, 3)
-    assert alone.not_archived == three.not_archived != set()
+    assert crawls(Recording(folder), 1) == crawls(Recording(folder), 3)
 
 
 def test_strategies_are_compared_topic_by_topic() -> None:

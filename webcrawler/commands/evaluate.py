@@ -145,7 +145,6 @@ class Evaluate(Command):
         print("\n" + focused.tables(runs, pages), flush=True)  # before files, which may fail
         figures = {
             "documents": len(recording.documents),
-            "not_archived": len(recording.not_archived),
             "pages": pages,
             "compared": focused.compared(runs, pages),
             "runs": [run.as_json(pages) for run in runs],

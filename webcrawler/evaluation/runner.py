@@ -8,9 +8,10 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,8 +24,6 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 Work = Callable[[Task, Connection, Progress], Result]
 
-SHARES = 1000  # in which the progress of one task is counted
-POLL_SECONDS = 0.2
 CONTEXT = get_context("fork")  # the graph is shared as it is, and nothing has to be pickled but results
 
 STOP_WHEN_ALONE = """
@@ -84,17 +83,15 @@ def each(
 def _in_processes(
     tasks: Sequence[Task], work: Work[Task, Result], jobs: int, progress: Progress
 ) -> Iterator[tuple[int, Result]]:
-    shares, (ours, theirs) = CONTEXT.Array("l", len(tasks), lock=False), CONTEXT.Pipe()
-    pool = ProcessPoolExecutor(jobs, CONTEXT, _begin, (tasks, work, shares, ours, theirs))
+    ours, theirs = CONTEXT.Pipe()
+    pool = ProcessPoolExecutor(jobs, CONTEXT, _begin, (tasks, work, ours, theirs))
+    tell = partial(progress, f"{len(tasks)} crawls, {jobs} at a time")
     try:
         numbers = {pool.submit(_do, number): number for number in range(len(tasks))}
-        left = set(numbers)
-        while left:
-            over, left = wait(left, POLL_SECONDS, FIRST_COMPLETED)
-            if done := sum(shares):
-                progress(f"{len(tasks)} crawls, {jobs} at a time", done, SHARES * len(tasks))
-            for future in over:
-                yield numbers[future], future.result()
+        tell(0, len(tasks))
+        for done, future in enumerate(as_completed(numbers), 1):
+            tell(done, len(tasks))
+            yield numbers[future], future.result()
     except BrokenProcessPool:
         raise WebcrawlerError("a process of --jobs was killed; if memory ran out, take fewer") from None
     finally:
@@ -102,22 +99,18 @@ def _in_processes(
         pool.shutdown(cancel_futures=True)
 
 
-_own: dict[str, Any] = {}  # of a process of the pool: its Redis, and what all of them share
+_shared: dict[str, Any] = {}  # by a process of the pool with its parent: the tasks, and what is done with one
+_stack = ExitStack()
 
 
-def _begin(tasks: Sequence[Any], work: Work[Any, Any], shares: Any, ours: Any, theirs: Any) -> None:
+def _begin(tasks: Sequence[Any], work: Work[Any, Any], ours: Any, theirs: Any) -> None:
     """Begin a process, which ends when nobody holds our end of the line: the parent closed it, or is dead."""
     ours.close()
     for number in (signal.SIGINT, signal.SIGHUP):  # a terminal sends them to all; the parent decides
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    redis = private_redis()
-    _own.update(tasks=tasks, work=work, shares=shares, redis=redis)
-    try:
-        _own["connection"] = redis.__enter__()
-    except WebcrawlerError as error:  # said by the first task: what is raised here breaks the pool
-        _own["error"] = error
-    threading.Thread(target=_end_with, args=(theirs,), daemon=True).start()  # after what would be left over
+    _shared.update(tasks=tasks, work=work)
+    threading.Thread(target=_end_with, args=(theirs,), daemon=True).start()
 
 
 def _end_with(line: Any) -> None:
@@ -125,14 +118,10 @@ def _end_with(line: Any) -> None:
     os._exit(1)
 
 
+@cache
+def _own_redis() -> Connection:
+    return _stack.enter_context(private_redis())
+
+
 def _do(number: int) -> Any:
-    if "error" in _own:
-        raise _own["error"]
-    shares = _own["shares"]
-
-    def tell(step: str, done: int, total: int) -> None:
-        shares[number] = max(shares[number], SHARES * done // max(1, total))
-
-    result = _own["work"](_own["tasks"][number], _own["connection"], tell)
-    shares[number] = SHARES
-    return result
+    return _shared["work"](_shared["tasks"][number], _own_redis(), lambda step, done, total: None)

@@ -29,10 +29,6 @@ RANKING = "bm25f"
 REPEATS = 20  # BUDGET_REPEATS of a crawl: duplicates of a path prefix after which its URLs come last
 
 
-def _nowhere(step: str, done: int, all: int) -> None:
-    """Progress that nobody wants to see."""
-
-
 def strategy(mode: str) -> Ordering:
     """The ordering of a mode. Raises BadInput: there is none, or it follows ranks."""
     found = ordering(mode)
@@ -112,7 +108,10 @@ class Experiments:
 
 
 def runs(
-    recording: Recording, experiments: Experiments, progress: Progress = _nowhere, jobs: int = 1
+    recording: Recording,
+    experiments: Experiments,
+    progress: Progress = lambda step, done, all: None,
+    jobs: int = 1,
 ) -> Iterator[tuple[int, list[Run]]]:
     """All crawls of a topic, as soon as they are over; topics without a relevant document are left out.
 
@@ -136,50 +135,29 @@ def runs(
     @cache
     def opened(process: int) -> tuple[Recording, Searcher | None]:
         """No file is used by two processes."""
-        return (
-            recording if process == parent else Recording(recording.crawl_dir),
-            Searcher(recording.crawl_dir) if has_index else None,
-        )
+        return Recording(recording.crawl_dir), Searcher(recording.crawl_dir) if has_index else None
 
-    def work(query: str, connection: Connection, progress: Progress) -> tuple[list[Run], set[int]]:
+    def work(query: str, connection: Connection, progress: Progress) -> list[Run]:
+        """A crawl with each strategy from the same start, compared with each other."""
         own, searcher = opened(os.getpid())
-        ranked = searcher.rank(query, RANKING, len(own.documents)) if searcher else []
-        wanted = relevant[query]
-        crawls = _runs(own, experiments, connection, progress, query, ranked, wanted) if wanted else []
-        return crawls, own.not_archived
+        orders: dict[str, list[int]] = {}
+        made = []
+        for name in experiments.strategies if relevant[query] else ():
+            tell = partial(progress, f"{name}: {query}")
+            began = time.perf_counter()
+            order, tried = crawl(own, mode_of(name, query), seeds, connection, experiments.pages, tell)
+            seconds = round(time.perf_counter() - began, 3)
+            orders[name] = order
+            places = tuple(place for place, number in enumerate(order, 1) if number in relevant[query])
+            made.append(Run(name, query, len(relevant[query]), len(order), places, tried, seconds))
+        ranked = searcher.rank(query, RANKING, len(own.documents)) if searcher and made else []
+        pool = pooled(orders, [number for number, _ in ranked]) if ranked else {}
+        return [run._replace(pool=pool.get(run.strategy)) for run in made]
 
-    parent = os.getpid()
-    queries = [topic.query for topic in experiments.topics]
-    for number, (crawls, not_archived) in each(queries, work, jobs, progress):
-        recording.not_archived |= not_archived
-        if crawls:
-            yield number, crawls
-
-
-def _runs(
-    recording: Recording,
-    experiments: Experiments,
-    connection: Connection,
-    progress: Progress,
-    query: str,
-    ranked: Sequence[tuple[int, float]],
-    relevant: set[int],
-) -> list[Run]:
-    """A crawl with each strategy from the same start, compared with each other."""
     first = min(recording.documents.values(), key=lambda document: document.fetched)
     seeds = experiments.starts or [first.url]
-    orders: dict[str, list[int]] = {}
-    found = []
-    for name in experiments.strategies:
-        tell = partial(progress, f"{name}: {query}")
-        mode, began = mode_of(name, query), time.perf_counter()
-        order, tried = crawl(recording, mode, seeds, connection, experiments.pages, tell)
-        seconds = round(time.perf_counter() - began, 3)
-        orders[name] = order
-        places = tuple(place for place, number in enumerate(order, 1) if number in relevant)
-        found.append(Run(name, query, len(relevant), len(order), places, tried, seconds))
-    pool = pooled(orders, [number for number, _ in ranked]) if ranked else {}
-    return [run._replace(pool=pool.get(run.strategy)) for run in found]
+    queries = [topic.query for topic in experiments.topics]
+    return ((number, crawls) for number, crawls in each(queries, work, jobs, progress) if crawls)
 
 
 def _texts(recording: Recording, progress: Progress) -> Iterator[tuple[int, Text]]:

@@ -16,7 +16,7 @@ from webcrawler.archive.pages import record_at
 from webcrawler.errors import BadInput, Unavailable, Unreadable
 from webcrawler.evaluation.recorded import documents
 from webcrawler.parsing import index_text, parse
-from webcrawler.records import FORM_AND_LINK, Document, Link, Page, Text
+from webcrawler.records import Document, Link, Page, Text
 
 AT_ONCE = 1000  # texts in memory
 KEPT = 2000  # parsed pages in memory: about 300 MB
@@ -35,8 +35,7 @@ class Fetched(NamedTuple):
 class Recording:
     """The documents and redirects of a crawl; any other URL is not found.
 
-    Archived pages are parsed again, since only they have the words around links; if the archive lacks a page,
-    its text and links come from the catalog.
+    Archived pages are parsed again, since only they have the words around links.
 
     Raises:
         BadInput: nothing was crawled into that folder.
@@ -49,7 +48,6 @@ class Recording:
                 f"nothing was crawled into {crawl_dir}: --focused needs the data folder of a crawl"
             )
         self.crawl_dir = crawl_dir
-        self.not_archived = set[int]()  # numbers of pages that the archive lacks, as far as they were fetched
         self._catalog = Catalog(file, readonly=True)
         self.documents = dict(documents(self._catalog))
         if not self.documents:
@@ -62,7 +60,11 @@ class Recording:
         self._parsed: Callable[[int], tuple[Text | None, tuple[Link, ...]]] = lru_cache(KEPT)(self._parse)
 
     def fetch(self, url: str) -> Fetched:
-        """The outcome of fetching a canonical URL."""
+        """The outcome of fetching a canonical URL.
+
+        Raises:
+            Unavailable: the archive lacks this page.
+        """
         number = self.number_of.get(url)
         if number is not None:
             return Fetched("document", number, self.documents[number].digest, *self._parsed(number))
@@ -92,9 +94,7 @@ class Recording:
         document = self.documents[number]
         page = self._archived(document)
         if page is None:
-            self.not_archived.add(number)
-            known = (link(url, anchor) for url, anchor in self._links.get(number, ()))
-            return self._catalog.texts([number]).get(number), self._followed(known, document.id)
+            return None, ()
         return None if page.noindex else index_text(page), () if page.nofollow else self._followed(
             page.links, document.id
         )
@@ -105,27 +105,18 @@ class Recording:
         return tuple(one for one in allowed if urls.ending(one.url) not in self._unread)
 
     def _archived(self, document: Document) -> Page | None:
-        """The parsed page, its links relative to its own URL."""
+        """The parsed page, its links relative to its own URL; None where nothing can be read."""
         same = self.with_bytes_of(document)
-        for place in (one.place for one in same if one.place):
-            try:
-                response = record_at(self.crawl_dir / "pages", place).response
-            except Unavailable:
-                continue
+        places = [one.place for one in same if one.place]
+        if not places:
+            raise Unavailable(f"{document.url} is in no WARC file of {self.crawl_dir / 'pages'}")
+        for place in places:
+            response = record_at(self.crawl_dir / "pages", place).response
             if response.body:
                 url = document.url if len(same) > 1 else response.url
                 with suppress(Unreadable):  # its reader is not installed any more
                     return parse(response.body, url, document.content_type, self._protocols)
         return None
-
-    @cached_property
-    def _links(self) -> dict[int, list[tuple[str, str]]]:
-        """The links of all documents, in one pass over the table."""
-        found: dict[int, list[tuple[str, str]]] = {}
-        for source, _, _, url, anchor, rel, _ in self._catalog.links.with_urls():
-            if rel in ("", FORM_AND_LINK):
-                found.setdefault(source, []).append((url, anchor))
-        return found
 
 
 def link(url: str, anchor: str = "", rel: str = "") -> Link:

@@ -163,8 +163,6 @@ def summary(runs: Sequence[Run], pages: int, topics: Sequence[str], recording: R
         lines.append("Some crawls fetched everything they could reach, so their order hardly counts.")
     if left := [query for query in topics if query not in relevant]:
         lines.append(f"Left out, as nothing is relevant: {'; '.join(left)}.")
-    if missing := len(recording.not_archived):
-        lines.append(f"{missing:,} pages are not in the archive: their links came without the words around.")
     if not any(run.pool for run in runs):
         lines.append("No index, so no retrieval system rank: `webcrawler reindex` makes one.")
     return "\n".join(lines)
