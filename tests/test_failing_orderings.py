@@ -12,7 +12,7 @@ from localweb import Answer, crawl, sites
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Ordering, Source
 from webcrawler.orderings import guarded
-from webcrawler.orderings.guarded import guard
+from webcrawler.orderings.registry import guard
 from webcrawler.records import Lease, Link
 
 PAGES = 30
@@ -53,12 +53,6 @@ def test_each_page_is_a_document_and_one_line_says_what_failed(
     assert f"mode={mode}: {method} failed: ZeroDivisionError: integer division or modulo by zero;" in line
 
 
-def test_a_built_in_mode_is_asked_without_a_guard() -> None:
-    assert not is_guarded("hot?query=gene&then=backlink")
-    assert is_guarded("failing_orderings.FailsLater?method=note")
-    assert is_guarded("hot?query=gene&then=failing_orderings.FailsLater%3Fmethod=note")
-
-
 def test_what_fails_at_once_is_bad_input() -> None:
     with pytest.raises(BadInput, match="ZeroDivisionError"):
         guarded("failing_orderings.FailsLater?method=first_priority&calls=1")
@@ -85,7 +79,3 @@ def test_each_failure_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
 
 def failing(method: str, answer: str) -> Ordering:
     return guard(FailsLater(method, answer, calls="1"), "mine")
-
-
-def is_guarded(mode: str) -> bool:
-    return "first_priority" in vars(guarded(mode))

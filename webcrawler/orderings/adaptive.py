@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from webcrawler.orderings.base import BAND, PRIORITY_MAX, UNTOLD, Ordering, Seen, Source, number
 from webcrawler.orderings.evidence import Evidence
-from webcrawler.orderings.scores import NEW, SHARE_KNOWN, SHARE_NEW, explorers, log_chance, scores
 from webcrawler.orderings.topic import Wanted, page_score
 from webcrawler.records import Link
 from webcrawler.urls import split
@@ -25,6 +23,91 @@ CANDIDATES_MAX = 200_000  # some 60 MB; the least promising are forgotten, and k
 SCORED = 8_192  # candidates scored a plan, at most: some 5 ms
 KEPT = 0.9  # of the candidates, when they are too many
 DECIDED_MAX = 1_000_000  # URL ids, some 60 MB
+
+EXPECTED, EXPECTED_STRENGTH = 0.02, 5.0  # mean page score before anything was fetched; its weight in pages
+SERVER_STRENGTH = DIRECTORY_STRENGTH = 3.0  # pages that what is expected of a server, or directory, counts as
+TOKEN_STRENGTH = PARENT_STRENGTH = ANSWER_STRENGTH = 2.0
+ALL = 0.99  # a match from which on all words are there
+EDGE = 0.01  # keeps log-odds finite
+
+BIAS = -6.1  # in nats, as the weights of features
+
+# Of exploration.
+SHARE_NEW, SHARE_KNOWN = 0.5, 0.15  # of the documents: while there are servers not asked yet, and then
+NEW = 0.3  # what an explorer of the first kind is worth at least
+PROMISE = 0.4  # worth of each new server that a document may make known
+HUB = 2.0  # nats for tables of contents and the like, where one page of a server is chosen
+TIE = 0.1  # worth of a candidate's own chance
+
+
+def scores(evidence: Evidence, rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Log-odds that each candidate is relevant; about right in their order, too low in their size.
+
+    A sum of weighted features; learnt ones are log-odds above the usual. What each of them is, and how the
+    weights were found: docs/explanation/adaptive-crawling.md.
+    """
+    candidates, servers = evidence.candidates, evidence.servers
+    server, directory = candidates.server.rows[rows], candidates.directory.rows[rows]
+    usual = (evidence.rewards + EXPECTED * EXPECTED_STRENGTH) / (evidence.documents + EXPECTED_STRENGTH)
+    of_server = servers.rewards.of(server, usual, SERVER_STRENGTH)
+    of_directory = evidence.directories.of(directory, of_server, DIRECTORY_STRENGTH)
+    tokens, parents = candidates.tokens.rows[rows], candidates.parents.rows[rows]
+    of_tokens = np.where(tokens > 0, evidence.tokens.of(tokens, usual, TOKEN_STRENGTH), 0)
+    of_parents = np.where(parents > 0, evidence.pages.of(parents, usual, PARENT_STRENGTH), 0)
+    mean = of_tokens.sum(1) / np.maximum((tokens > 0).sum(1), 1)
+    answers = evidence.directory_answers.of(directory, servers.alive(server), ANSWER_STRENGTH)
+    total = np.full(len(rows), BIAS)
+    total += 2.0 * candidates.anchor.rows[rows]
+    total += 1.0 * (candidates.anchor.rows[rows] > ALL)  # anchor_all
+    total += 1.0 * candidates.url.rows[rows]
+    total += 0.6 * candidates.context.rows[rows]
+    total += 0.2 * candidates.parent.rows[rows]
+    total += 0.2 * (odds(of_server) - odds(usual))
+    total += 0.4 * (odds(of_directory) - odds(usual))
+    total += 1.0 * np.where(tokens.any(1), odds(mean) - odds(usual), 0)  # tokens
+    total += 0.5 * (odds(of_tokens.max(1)) - odds(usual))  # token
+    total += 0.1 * np.where(parents.any(1), odds(of_parents.max(1)) - odds(usual), 0)  # siblings
+    total += 0.8 * servers.named.rows[server]
+    total += 0.2 * candidates.hub.rows[rows]
+    total += 0.15 * np.log1p(candidates.links_in.rows[rows])
+    total += 1.2 * np.log(answers)
+    total += 0.8 * (1 / (1 + evidence.directories.counts.rows[directory]))  # unseen_directory
+    return total
+
+
+def log_chance(scores: NDArray[Any]) -> NDArray[np.float64]:
+    """The logarithm of the chance, from log-odds."""
+    return np.asarray(-np.logaddexp(0, -scores))
+
+
+def odds(mean: Any) -> NDArray[np.float64]:
+    """Log-odds of a mean page score."""
+    return np.asarray(np.log((mean + EDGE) / (1 + EDGE - mean)))
+
+
+def explorers(
+    evidence: Evidence, rows: NDArray[Any], scores: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The candidates most worth exploring, one for each server, the best first.
+
+    Servers fetched from least come first. One whose documents make others known, as a link directory's do, is
+    as good as one that was never asked.
+
+    Returns:
+        Indexes into `rows`, and what a fetch of each is worth.
+    """
+    servers = evidence.servers
+    own = evidence.candidates.server.rows[rows]
+    with_hubs = scores + HUB * evidence.candidates.hub.rows[rows]
+    highest = np.full(int(own.max()) + 1, -np.inf)  # by server
+    np.maximum.at(highest, own, with_hubs)
+    places = np.flatnonzero(with_hubs == highest[own])
+    best = places[np.unique(own[places], return_index=True)[1]]  # the first of the highest of each server
+    mine = own[best]
+    worth = servers.alive(mine) / (1 + servers.visits(mine)) * (1 + TIE * np.exp(log_chance(scores[best])))
+    worth = np.maximum(worth, np.minimum(PROMISE * servers.promise(mine), 1.0))
+    order = np.argsort(-worth, kind="stable")
+    return np.asarray(best[order]), np.asarray(worth[order])
 
 
 class Adaptive(Ordering):
@@ -45,7 +128,6 @@ class Adaptive(Ordering):
         self._wanted = Wanted.of(query, also.split(","))
         discount = number("gamma", gamma, lambda share: 0 <= share < 1, "from 0 to below 1")
         self._evidence = Evidence(self._wanted, discount)
-        self._lock = RLock()
         self._first: dict[int, int] = {}  # row added by the pages learnt last -> its priority
         self._decided: set[int] = set()  # URL ids
         self._explorers: set[int] = set()  # URL ids
@@ -53,46 +135,43 @@ class Adaptive(Ordering):
         self._turn = 0  # index of the next candidates to score
 
     def learn(self, seen: Sequence[Seen]) -> None:
-        with self._lock:
-            self._evidence.candidates.tidy()
-            for one in seen:
-                self._learn(one)
-            rows = self._evidence.candidates.take_changed()
-            self._first = dict(zip(rows.tolist(), self._score_rows(rows).tolist(), strict=True))
+        self._evidence.candidates.tidy()
+        for one in seen:
+            self._learn(one)
+        rows = self._evidence.candidates.take_changed()
+        self._first = dict(zip(rows.tolist(), self._score_rows(rows).tolist(), strict=True))
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         if source is None:
             return PRIORITY_MAX  # a seed
-        with self._lock:
-            if link.id in self._decided:  # it does not wait: as a candidate it would stay for ever
-                return 0
-            candidates = self._evidence.candidates
-            row = self._evidence.row_of(link)
-            if row not in self._first:
-                return int(self._score_rows(np.array([row]))[0])
-            if candidates.told.rows[row] == UNTOLD:
-                candidates.told.rows[row] = self._first[row]
-            return self._first[row]
+        if link.id in self._decided:  # it does not wait: as a candidate it would stay for ever
+            return 0
+        candidates = self._evidence.candidates
+        row = self._evidence.row_of(link)
+        if row not in self._first:
+            return int(self._score_rows(np.array([row]))[0])
+        if candidates.told.rows[row] == UNTOLD:
+            candidates.told.rows[row] = self._first[row]
+        return self._first[row]
 
     def plan(self) -> tuple[list[Link], list[int]]:
-        with self._lock:
-            candidates = self._evidence.candidates
-            rows = candidates.rows()
-            if not len(rows):
-                return [], []
-            self._score_rows(self._to_score(rows))
-            found = candidates.score.rows[rows]
-            wanted = _priorities(found)
-            self._explore(rows, found, wanted)
-            changed = self._changed(candidates.told.rows[rows], wanted)
-            candidates.told.rows[rows[changed]] = wanted[changed]
-            links = candidates.links_of(rows[changed])
-            if len(rows) > CANDIDATES_MAX:
-                forgotten = np.argsort(-wanted, kind="stable")[int(CANDIDATES_MAX * KEPT) :]
-                for link in candidates.links_of(rows[forgotten]):
-                    candidates.drop(link.id)
-                    self._explorers.discard(link.id)
-            return links, wanted[changed].tolist()
+        candidates = self._evidence.candidates
+        rows = candidates.rows()
+        if not len(rows):
+            return [], []
+        self._score_rows(self._to_score(rows))
+        found = candidates.score.rows[rows]
+        wanted = _priorities(found)
+        self._explore(rows, found, wanted)
+        changed = self._changed(candidates.told.rows[rows], wanted)
+        candidates.told.rows[rows[changed]] = wanted[changed]
+        links = candidates.links_of(rows[changed])
+        if len(rows) > CANDIDATES_MAX:
+            forgotten = np.argsort(-wanted, kind="stable")[int(CANDIDATES_MAX * KEPT) :]
+            for link in candidates.links_of(rows[forgotten]):
+                candidates.drop(link.id)
+                self._explorers.discard(link.id)
+        return links, wanted[changed].tolist()
 
     def _to_score(self, rows: NDArray[Any]) -> NDArray[Any]:
         """The rows near the front, and some of the others in turn."""

@@ -65,7 +65,8 @@ class Seen(NamedTuple):
 class Ordering:
     """An ordering: gives each URL a priority, higher first, ties to the oldest. Subclass it for your own.
 
-    A mode's text `name?word=value&…` hands its arguments to `__init__`, as strings.
+    A mode's text `name?word=value&…` hands its arguments to `__init__`, as strings; `then`, which is a mode
+    itself, as an ordering.
 
     Attributes:
         servers_take_turns: servers are chosen in turn, as in Pinkerton 1994, not by their best waiting URL.
@@ -74,12 +75,10 @@ class Ordering:
         follows_ranks: the ranker gives waiting URLs new priorities, by `priorities`, while the crawl goes on.
         takes_notes: `page_note` and `note` are used.
         learns: `learn` is told what was found, and `plan` gives waiting URLs other priorities. What it learns
-            stays in this process; the next one is told documents of the catalog. Several threads call it, so
-            it needs its own lock.
+            stays in this process; the next one is told documents of the catalog.
         seeds_first: a URL without a source is a seed, and comes before all others.
         band: the width of a class of priorities; 0: there is one class. The ranker's priorities and those
             that are added stay below it, and a URL stays in the class that it was discovered in.
-        within: the argument that is a mode itself; `__init__` is given it as an ordering.
     """
 
     servers_take_turns = False
@@ -89,7 +88,6 @@ class Ordering:
     learns = False
     seeds_first = False
     band = 0
-    within = ""
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         """The priority that a link gives its URL.

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import exp
-from threading import Lock
 from typing import NamedTuple
 from zlib import crc32
 
@@ -186,7 +185,6 @@ class Classifier(Ordering):
         self._degree = number("degree", degree, lambda share: 0 < share <= 1, "above 0 and up to 1")
         self._depth = END + 1 + whole_number("depth", depth, 0, DEPTH_MAX)
         self._wanted = Wanted.of(query) if query else None
-        self._lock = Lock()
         self._examples = Examples()
         self._training = Training(row(dict.fromkeys(self._wanted.shares, 1)) if self._wanted else None)
         self._rows: dict[int, Row] = {}  # of the pages learnt last
@@ -195,8 +193,7 @@ class Classifier(Ordering):
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         if source is None:
-            with self._lock:
-                self._examples.add(link.id)
+            self._examples.add(link.id)
             return PRIORITY_MAX
         if link.rel == "redirect":
             return redirected(source)
@@ -209,39 +206,36 @@ class Classifier(Ordering):
     def page_note(self, text: Text | None, lease: Lease) -> int:
         """How much it is like the examples, and how many off-topic pages in a row may follow."""
         left = lease.note or self._depth
-        with self._lock:
-            if text is None or self._model is None:
-                return left * BAND + max(0, min(lease.priority, FULL))
-            found = self._rows.pop(lease.id, None)
-            score = self._model.score(row_of(text) if found is None else found)
-            if document := self._training.get(lease.id):
-                document.left = left
-                document.tell_first(self._priority(score, left))
+        if text is None or self._model is None:
+            return left * BAND + max(0, min(lease.priority, FULL))
+        found = self._rows.pop(lease.id, None)
+        score = self._model.score(row_of(text) if found is None else found)
+        if document := self._training.get(lease.id):
+            document.left = left
+            document.tell_first(self._priority(score, left))
         return self._following(score, left) * BAND + round(score * FULL)
 
     def learn(self, seen: Sequence[Seen]) -> None:
-        with self._lock:
-            self._rows = {one.id: row_of(one.text) for one in seen if one.text}
-            for one in seen:
-                if one.text:
-                    document = Document(self._rows[one.id], one.links, left=self._depth)
-                    self._training.add(one.id, document, self._is_example(one.id, one.text))
-                self._examples.decided(one)
-            if self._training.is_due():
-                self._model, self._is_new = self._training.model(), True
+        self._rows = {one.id: row_of(one.text) for one in seen if one.text}
+        for one in seen:
+            if one.text:
+                document = Document(self._rows[one.id], one.links, left=self._depth)
+                self._training.add(one.id, document, self._is_example(one.id, one.text))
+            self._examples.decided(one)
+        if self._training.is_due():
+            self._model, self._is_new = self._training.model(), True
 
     def plan(self) -> tuple[list[Link], list[int]]:
         """Scores the pages that were learnt from again, by the newest model."""
-        with self._lock:
-            if self._model is None or not self._is_new:
-                return [], []
-            self._is_new = False
-            score = self._model.score
-            return score_again(
-                self._training.documents(),
-                lambda document: self._priority(score(document.vector), document.left),
-                self._examples.ids,
-            )
+        if self._model is None or not self._is_new:
+            return [], []
+        self._is_new = False
+        score = self._model.score
+        return score_again(
+            self._training.documents(),
+            lambda document: self._priority(score(document.vector), document.left),
+            self._examples.ids,
+        )
 
     def _is_example(self, id: int, text: Text) -> bool:
         is_seed = id in self._examples.ids

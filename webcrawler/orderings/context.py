@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
 from math import exp, log
-from threading import Lock
 
 from webcrawler.orderings.base import PRIORITY_MAX, Ordering, Seen, Source, whole_number
 from webcrawler.orderings.examples import Examples, ScoredPage, score_again
@@ -181,7 +180,6 @@ class ContextGraph(Ordering):
     def __init__(self, query: str = "", layers: str = "3") -> None:
         depth = whole_number("layers", layers, 1, LAYERS_MAX)
         self._wanted = Wanted.of(query) if query else None
-        self._lock = Lock()
         self._examples, self._likeness = Examples(), Likeness()
         self._layers, self._model = Layers(depth), LayerModel(depth + 2)
         self._words: dict[int, tuple[str, ...]] = {}  # by URL id, of the pages in the graph
@@ -194,45 +192,41 @@ class ContextGraph(Ordering):
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         if source is None:
-            with self._lock:
-                self._examples.add(link.id)
+            self._examples.add(link.id)
             return PRIORITY_MAX
         return redirected(source) if link.rel == "redirect" else source.note
 
     def page_note(self, text: Text | None, lease: Lease) -> int:
         """The priority of its links."""
-        with self._lock:
-            if text is None:
-                return max(0, min(lease.priority, FULL))
-            priority = self._priority(self._words.get(lease.id) or words_of_page(text))
-            if lease.id in self._pages:
-                self._pages[lease.id].tell_first(priority)
-            return priority
+        if text is None:
+            return max(0, min(lease.priority, FULL))
+        priority = self._priority(self._words.get(lease.id) or words_of_page(text))
+        if lease.id in self._pages:
+            self._pages[lease.id].tell_first(priority)
+        return priority
 
     def learn(self, seen: Sequence[Seen]) -> None:
-        with self._lock:
-            for one in seen:
-                self._examples.decided(one)
-                if len(self._decided) >= DECIDED_MAX:
-                    self._decided.clear()
-                self._decided.add(one.id)
-                if one.text:
-                    self._add(one, one.text)
-                else:
-                    for link in one.links:
-                        self._learn_of(self._layers.redirect(one.id, link.id))
+        for one in seen:
+            self._examples.decided(one)
+            if len(self._decided) >= DECIDED_MAX:
+                self._decided.clear()
+            self._decided.add(one.id)
+            if one.text:
+                self._add(one, one.text)
+            else:
+                for link in one.links:
+                    self._learn_of(self._layers.redirect(one.id, link.id))
 
     def plan(self) -> tuple[list[Link], list[int]]:
         """Scores pages again, once enough was learnt."""
-        with self._lock:
-            if self._changes <= GROWTH * len(self._learnt):
-                return [], []
-            self._changes = 0
-            for page in self._pages.values():
-                page.links = [link for link in page.links if link.id not in self._decided]
-            self._pages = dict([item for item in self._pages.items() if item[1].links][-KEPT:])
-            pages = self._pages.values()
-            return score_again(pages, lambda page: self._priority(page.vector), self._examples.ids)
+        if self._changes <= GROWTH * len(self._learnt):
+            return [], []
+        self._changes = 0
+        for page in self._pages.values():
+            page.links = [link for link in page.links if link.id not in self._decided]
+        self._pages = dict([item for item in self._pages.items() if item[1].links][-KEPT:])
+        pages = self._pages.values()
+        return score_again(pages, lambda page: self._priority(page.vector), self._examples.ids)
 
     def _add(self, one: Seen, text: Text) -> None:
         words = words_of_page(text)

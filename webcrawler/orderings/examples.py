@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 from webcrawler.orderings.base import PRIORITY_MAX, UNTOLD, Ordering, Seen, Source
@@ -110,7 +109,6 @@ class SeedSimilarity(Ordering):
 
     def __init__(self, query: str = "") -> None:
         self._words = list(Wanted.of(query).shares) if query else []
-        self._lock = Lock()
         self._examples = Examples()
         self._seeds: Counter[str] = Counter()  # the sum of their vectors
         self._wanted = Counter(self._words)
@@ -120,41 +118,37 @@ class SeedSimilarity(Ordering):
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         if source:
             return redirected(source) if link.rel == "redirect" else source.note
-        with self._lock:
-            if self._examples.add(link.id) and link.id in self._pages:
-                self._take(Seen(link.id, link.url), self._pages[link.id].vector)
+        if self._examples.add(link.id) and link.id in self._pages:
+            self._take(Seen(link.id, link.url), self._pages[link.id].vector)
         return PRIORITY_MAX
 
     def page_note(self, text: Text | None, lease: Lease) -> int:
-        with self._lock:
-            if not (text and self._wanted):
-                return max(0, min(lease.priority, FULL))
-            score = self._score(Counter(stems_of(text)))
-            if lease.id in self._pages:
-                self._pages[lease.id].tell_first(score)
-            return score
+        if not (text and self._wanted):
+            return max(0, min(lease.priority, FULL))
+        score = self._score(Counter(stems_of(text)))
+        if lease.id in self._pages:
+            self._pages[lease.id].tell_first(score)
+        return score
 
     def learn(self, seen: Sequence[Seen]) -> None:
-        with self._lock:
-            for one in seen:
-                is_example = one.id in self._examples.ids
-                is_wanted = is_example or self._are_to_come
-                page = Counter(stems_of(one.text)) if one.text and is_wanted else None
-                if is_example:
-                    self._take(one, page)
-                if one.id in self._pages:
-                    self._pages[one.id].add(one.links)
-                elif page and len(self._pages) < KEPT:
-                    self._pages[one.id] = ScoredPage(page, one.links)
+        for one in seen:
+            is_example = one.id in self._examples.ids
+            is_wanted = is_example or self._are_to_come
+            page = Counter(stems_of(one.text)) if one.text and is_wanted else None
+            if is_example:
+                self._take(one, page)
+            if one.id in self._pages:
+                self._pages[one.id].add(one.links)
+            elif page and len(self._pages) < KEPT:
+                self._pages[one.id] = ScoredPage(page, one.links)
 
     def plan(self) -> tuple[list[Link], list[int]]:
         """Scores pages that came before the last seed by what is known now."""
-        with self._lock:
-            pages = list(self._pages.values()) if self._is_changed else []
-            self._is_changed = False
-            if not self._are_to_come:
-                self._pages.clear()
-            return score_again(pages, lambda page: self._score(page.vector), self._examples.ids)
+        pages = list(self._pages.values()) if self._is_changed else []
+        self._is_changed = False
+        if not self._are_to_come:
+            self._pages.clear()
+        return score_again(pages, lambda page: self._score(page.vector), self._examples.ids)
 
     @property
     def _are_to_come(self) -> bool:

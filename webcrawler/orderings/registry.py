@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import sys
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
+from operator import index
 from pathlib import Path
+from threading import RLock
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from webcrawler import extras
 from webcrawler.errors import BadInput
 from webcrawler.orderings.base import PRIORITY_MAX, Ordering, Source
-from webcrawler.orderings.guarded import guard
 from webcrawler.records import Link
+
+_log = logging.getLogger(__name__)
 
 
 class Mode(NamedTuple):
@@ -44,6 +49,7 @@ class Mode(NamedTuple):
         return found
 
 
+NOTE_MAX = 2**53 - 1  # a number of Lua's
 INDEX, BOTH = ("index",), ("index", "realtime")
 QUERY, EXAMPLES = "query", "examples"
 # fmt: off
@@ -107,16 +113,15 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
     Raises:
         BadInput: there is none, with the names that there are; or its arguments are wrong.
     """
-    (name, given), *within = _parsed(mode)
+    name, _, words = mode.partition("?")
+    given = dict(parse_qsl(words, keep_blank_values=True))
     found = ordering_type(name, by_path)
-    for inner, _ in () if by_path else within:
-        ordering_type(inner, by_path=False)
     if unknown := given.keys() - arguments_of(found):
         takes = ", ".join(arguments_of(found)) or "no arguments"
         raise BadInput(f"mode={name} knows no {', '.join(sorted(unknown))[:200]}: it takes {takes}")
     arguments: dict[str, Any] = dict(given)
-    if found.within and found.within in given:
-        arguments[found.within] = _within(given[found.within], given.get("query", ""), by_path)
+    if "then" in given:
+        arguments["then"] = _within(given["then"], given.get("query", ""), by_path)
     if name in MODES:
         return found(**arguments)
     try:
@@ -126,27 +131,15 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
 
 
 def guarded(mode: str) -> Ordering:
-    """The same for a crawl: errors of an ordering of a user's own cost no page."""
-    found = ordering(mode)
-    return found if all(name in MODES for name, _ in _parsed(mode)) else guard(found, mode)
-
-
-def _parsed(mode: str) -> list[tuple[str, dict[str, str]]]:
-    """A mode, the mode within its queues, and so on: name and arguments of each."""
-    found: list[tuple[str, dict[str, str]]] = []
-    while mode or not found:
-        name, _, words = mode.partition("?")
-        given = dict(parse_qsl(words, keep_blank_values=True))
-        found.append((name, given))
-        mode = given.get("then", "")
-    return found
+    """The same for a crawl: its threads take turns to ask, and an error costs no page."""
+    return guard(ordering(mode), mode)
 
 
 def _within(mode: str, query: str, by_path: bool) -> Ordering:
     """The ordering within the queues of another one. If it looks for words, then for the same."""
     row = MODES.get(mode)
-    if row and row.looks_for == QUERY and not row.is_strategy and not ordering_type(mode).within:
-        return ordering_type(mode)(query=query)  # type: ignore[call-arg]
+    if row and row.looks_for == QUERY and not row.is_strategy:
+        return row.load()(query=query)  # type: ignore[call-arg]
     return ordering(mode, by_path)
 
 
@@ -201,3 +194,76 @@ def _own(path: str) -> object:
 def _at(path: str) -> object:
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
+
+
+def guard(own: Ordering, mode: str) -> Ordering:
+    """Has an ordering's methods called one at a time; logs once for each what it raises, or says wrongly.
+
+    Where one fails, a link has the priority of its page (a seed has 0) and no note, a page the note that it
+    was leased with, and nothing is learnt or planned. `priorities` is the ranker's to ask, which reports
+    errors itself.
+    """
+    lock = RLock()  # several threads ask
+    for method, (check, instead) in METHODS.items():
+        setattr(own, method, _guarded(lock, getattr(own, method), check, instead, f"mode={mode}: {method}"))
+    return own
+
+
+def _guarded(
+    lock: RLock, ask: Callable[..., Any], check: Callable[[Any], Any], instead: Callable[..., Any], what: str
+) -> Callable[..., Any]:
+    has_failed = False
+
+    def asked(*arguments: Any, **named: Any) -> Any:
+        nonlocal has_failed
+        with lock:
+            try:
+                return check(ask(*arguments, **named))
+            except Exception as error:
+                if not has_failed:
+                    has_failed = True
+                    _log.error(
+                        "%s failed: %s; the crawl goes on without it, and no page is lost; "
+                        "correct it, and start again with --rescore",
+                        what,
+                        ascii(f"{type(error).__name__}: {error}"[:500])[1:-1],
+                    )
+                return instead(*arguments, **named)
+
+    return asked
+
+
+def _whole(value: object, most: int) -> int:
+    number = index(value)  # type: ignore[arg-type]
+    if abs(number) > most:
+        raise ValueError(f"{number} is not within ±{most:,}")
+    return number
+
+
+def _note(value: object) -> int:
+    return _whole(value, NOTE_MAX)
+
+
+def _priority(value: object) -> int:
+    return _whole(value, PRIORITY_MAX)
+
+
+def _plan(plan: tuple[Sequence[Link], Sequence[int]]) -> tuple[list[Link], list[int]]:
+    links, priorities = plan
+    if len(links) != len(priorities) or not all(isinstance(link, Link) for link in links):
+        raise ValueError(f"{len(links)} links and {len(priorities)} priorities")
+    return list(links), [_priority(value) for value in priorities]
+
+
+def _of_page(link: Link, source: Source | None = None) -> int:
+    return max(-PRIORITY_MAX, min(source.priority, PRIORITY_MAX)) if source else 0
+
+
+METHODS: dict[str, tuple[Callable[[Any], Any], Callable[..., Any]]] = {  # how each answer is checked; else
+    "first_priority": (_priority, _of_page),
+    "note": (_note, lambda link, source: 0),
+    "page_note": (_note, lambda text, lease: lease.note),
+    "learn": (lambda nothing: nothing, lambda seen: None),
+    "plan": (_plan, lambda: ([], [])),
+    "out_of_turn": (lambda source: source, lambda source: source),
+}

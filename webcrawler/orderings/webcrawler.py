@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from threading import Lock
 
 from webcrawler.orderings.base import BAND, PRIORITY_MAX, UNTOLD, Ordering, Seen, Source
 from webcrawler.orderings.topic import ALSO, Wanted, stems_of
@@ -51,7 +50,6 @@ class WebCrawler(Ordering):
 
     def __init__(self, query: str = "", also: str = "") -> None:
         self._query = Peculiar(query, [word for word in also.split(",") if word.strip()])
-        self._lock = Lock()
         self._documents: dict[int, _Document] = {}  # those near the top first, KEPT at most
         self._near_top: dict[int, _Document] = {}
         self._seeds: set[int] = set()
@@ -60,37 +58,33 @@ class WebCrawler(Ordering):
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         if source is None:
-            with self._lock:
-                self._seeds.add(link.id)
+            self._seeds.add(link.id)
             return PRIORITY_MAX
         if link.rel == "redirect":
             return redirected(source)
-        with self._lock:
-            if link.id in self._seeds:
-                return PRIORITY_MAX
-            document = self._near_top.get(source.id)
-            if document is None or link.id not in document.links:
-                return self._levels([link]).get(link.id, 0)
-            self._told.setdefault(link.id, (link, UNTOLD))  # this does not raise a URL that waits already
-            return BAND + document.levels.get(link.id, 0)
+        if link.id in self._seeds:
+            return PRIORITY_MAX
+        document = self._near_top.get(source.id)
+        if document is None or link.id not in document.links:
+            return self._levels([link]).get(link.id, 0)
+        self._told.setdefault(link.id, (link, UNTOLD))  # this does not raise a URL that waits already
+        return BAND + document.levels.get(link.id, 0)
 
     def learn(self, seen: Sequence[Seen]) -> None:
-        with self._lock:
-            for one in seen:
-                self._told.pop(one.id, None)
-                for document in self._documents.values():
-                    document.links.pop(one.id, None)
-                self._note(one)
-            ranked = sorted(self._documents.items(), key=lambda item: -self._standing(item[1]))
-            self._documents = dict(ranked[:KEPT])
-            self._near_top = dict(ranked[: self.near_top])
+        for one in seen:
+            self._told.pop(one.id, None)
+            for document in self._documents.values():
+                document.links.pop(one.id, None)
+            self._note(one)
+        ranked = sorted(self._documents.items(), key=lambda item: -self._standing(item[1]))
+        self._documents = dict(ranked[:KEPT])
+        self._near_top = dict(ranked[: self.near_top])
 
     def plan(self) -> tuple[list[Link], list[int]]:
-        with self._lock:
-            before, self._told = self._told, self._in_front()
-            fallen = [link for id, (link, _) in before.items() if id not in self._told]
-            levels = self._levels(fallen)
-            risen = [told for id, told in self._told.items() if before.get(id) != told]
+        before, self._told = self._told, self._in_front()
+        fallen = [link for id, (link, _) in before.items() if id not in self._told]
+        levels = self._levels(fallen)
+        risen = [told for id, told in self._told.items() if before.get(id) != told]
         changes = [(link, levels.get(link.id, 0)) for link in fallen] + risen
         return [link for link, _ in changes], [priority for _, priority in changes]
 

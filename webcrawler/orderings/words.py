@@ -138,7 +138,6 @@ class Hot(Ordering):
 
     takes_notes = True
     band = BAND
-    within = "then"
 
     def __init__(self, query: str = "", then: Ordering | None = None) -> None:
         self._words = query_words(query)
