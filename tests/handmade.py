@@ -32,11 +32,11 @@ from spiders.index import IndexSpider
 from webcrawler.archive import Batch
 from webcrawler.archive.catalog import Catalog, PastFetch
 from webcrawler.archive.pages import PageStore, Record, records
-from webcrawler.crawl.middlewares.outcome import OutcomeMiddleware
-from webcrawler.crawl.resolver import GuardedResolver
+from webcrawler.crawl.middlewares import OutcomeMiddleware
+from webcrawler.crawl.peers import GuardedResolver
 from webcrawler.crawl.robots import RobotsMiddleware
 from webcrawler.crawl.run import Crawl, Decided
-from webcrawler.crawl.run.checks import Waits
+from webcrawler.crawl.run.lost import Waits
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.seeds import Seeds
 from webcrawler.frontier import Frontier

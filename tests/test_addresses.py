@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from twisted.internet.address import IPv4Address, IPv6Address
 
 from webcrawler import urls
-from webcrawler.crawl.resolver import (
+from webcrawler.crawl.peers import (
     KEPT_MAX,
     KEPT_SECONDS,
     NOT_FOUND_SECONDS,

@@ -16,7 +16,7 @@ from test_docs import cells
 from test_docs import page as docs
 
 from webcrawler.archive.pages import records
-from webcrawler.crawl.certificates import FAULTS_MAX, INVALID, KINDS, Certificates, names
+from webcrawler.crawl.peers import FAULTS_MAX, INVALID, KINDS, Certificates, names
 
 HOST = "127.0.0.1"
 

@@ -19,7 +19,7 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from webcrawler.crawl import open_leases
-from webcrawler.crawl.middlewares.bodies import CompressedMiddleware
+from webcrawler.crawl.compressed import CompressedMiddleware
 from webcrawler.crawl.open_leases import PLACES
 from webcrawler.crawl.responses import MEMBERS_MAX, Refused
 

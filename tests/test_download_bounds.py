@@ -20,8 +20,8 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError
 from twisted.web.client import HTTPConnectionPool
 
-from webcrawler.crawl.handlers import http
-from webcrawler.crawl.handlers.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
+from webcrawler.crawl import http
+from webcrawler.crawl.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
 from webcrawler.crawl.open_leases import HELD_BYTES_MAX, LARGE_BYTES, PLACES, Room
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"

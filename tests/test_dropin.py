@@ -31,7 +31,7 @@ from scrapy_redis.spiders import RedisSpider
 from waiting import until
 
 from webcrawler.connection import connect
-from webcrawler.crawl.dropin.seeds import request_of
+from webcrawler.crawl.dropin.project import request_of
 from webcrawler.frontier import Frontier, inspect, ordering
 
 ADDON = 'ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}'

@@ -11,7 +11,17 @@ from hiddenweb import Index, library, oracle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.forms import PATIENCE, REPEATED, Evidence, Form, Pages, expected_new, past, shown, unseen
+from webcrawler.crawl.run.forms import (
+    PATIENCE,
+    REPEATED,
+    Evidence,
+    Form,
+    Pages,
+    expected_new,
+    past,
+    shown,
+    unseen,
+)
 from webcrawler.parsing import parse
 
 BASE = "http://a.example/dir/page?x=1"

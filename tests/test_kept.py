@@ -17,8 +17,8 @@ from scrapy.http import JsonRequest
 from scrapy.utils.request import fingerprint
 
 from webcrawler import urls
-from webcrawler.crawl.dropin.identity import key_of
 from webcrawler.crawl.dropin.kept import Keeper, NotKept, plain, restored
+from webcrawler.crawl.dropin.project import key_of
 from webcrawler.records import Lease, Link
 
 URL = "http://a.example/page"

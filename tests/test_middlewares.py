@@ -18,10 +18,11 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 from twisted.web.iweb import UNKNOWN_LENGTH
 
-from webcrawler.crawl.middlewares.before import AddressMiddleware, LoginMiddleware
-from webcrawler.crawl.middlewares.outcome import (
+from webcrawler.crawl.middlewares import (
     RESPELLINGS,
     SMALL_BODY_BYTES,
+    AddressMiddleware,
+    LoginMiddleware,
     PagesWithoutItemsMiddleware,
 )
 from webcrawler.crawl.responses import Refused

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from localweb import Answer, Crawled, Site, crawl, page
 
-from webcrawler.crawl.middlewares.outcome import OutcomeMiddleware
+from webcrawler.crawl.middlewares import OutcomeMiddleware
 from webcrawler.crawl.robots import RobotsMiddleware
 
 ADDRESSES = {

@@ -18,7 +18,7 @@ from scrapy.exceptions import DownloadFailedError
 from twisted.internet.error import ConnectBindError
 from twisted.python.failure import Failure
 
-from webcrawler.crawl.outages import FAULTS_MAX, Blame, Outages, is_ours
+from webcrawler.crawl.open_leases import FAULTS_MAX, Blame, Outages, is_ours
 from webcrawler.frontier import inspect
 from webcrawler.records import Lease
 from webcrawler.urls import server, url_id

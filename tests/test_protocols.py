@@ -24,7 +24,7 @@ from oldservers import FTPHandler, ftp, gopher
 from test_rebuild_command import WITH_INDEX
 
 from webcrawler import urls
-from webcrawler.crawl.handlers.gopher import menu
+from webcrawler.crawl.ftp_gopher import menu
 from webcrawler.robots import robots_url, verdict
 from webcrawler.urls import AddressRules, UnfetchableUrl
 

@@ -9,8 +9,8 @@ from conftest import MakeFrontier
 from frontiers import fail, fetch, lease_one, links, now_ms
 
 from webcrawler.connection import Connection
-from webcrawler.crawl.run import checks, refuse_other_checks
-from webcrawler.crawl.run.checks import Waits
+from webcrawler.crawl.run import lost, refuse_other_checks
+from webcrawler.crawl.run.lost import Waits
 from webcrawler.errors import BadInput
 from webcrawler.frontier import inspect
 
@@ -40,7 +40,7 @@ def test_what_a_crawl_that_is_over_has_left_refuses_nobody(
 
     refuse_other_checks(connection, frontier, "once")
 
-    checks.begin(frontier, "once", left=lambda since: 0)
+    lost.begin_checks(frontier, "once", left=lambda since: 0)
     assert frontier.refresh.startswith("once ")
 
 
@@ -49,18 +49,18 @@ def test_checks_without_end_are_over_with_the_last_crawl_that_makes_them(make_fr
     frontier.refresh = "yes"
     frontier.expire(alive_seconds=60)  # another one
 
-    checks.end(frontier)
+    lost.end_checks(frontier)
     assert frontier.refresh == "yes"
 
     frontier.leave()
-    checks.end(frontier)
+    lost.end_checks(frontier)
     assert frontier.refresh == ""
 
 
 def test_a_run_says_once_a_minute_which_servers_it_waits_for(
     make_frontier: MakeFrontier, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks, "IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(lost, "IDLE_SECONDS", 0.0)
     frontier = make_frontier(backoff=40.0)
     frontier.discover(links("http://dead.test/1", "http://dead.test/2", "http://down.test/"))
     for _ in range(3):
@@ -74,7 +74,7 @@ def test_a_run_says_once_a_minute_which_servers_it_waits_for(
     (told,) = caplog.messages
     assert re.fullmatch(rf"waiting for retries of {servers}", told)
 
-    monkeypatch.setattr(checks, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(lost, "TELL_SECONDS", 0.0)
     waits.note(is_idle=True)
     assert len(caplog.messages) == 2
 

@@ -10,9 +10,9 @@ import pytest
 import redis
 from scrapy.http import Headers
 
+from webcrawler.crawl.compressed import is_whole
 from webcrawler.crawl.responses import codings_of
 from webcrawler.crawl.robots import BODY_MAX, Robots, RobotsCache, judge
-from webcrawler.crawl.robots.compressed import is_whole
 from webcrawler.frontier import Politeness
 
 UA = "FooBot/1.0"

@@ -37,7 +37,7 @@ from scrapy.utils.reactor import CallLaterOnce
 from waiting import until
 
 from webcrawler.archive.pages import records
-from webcrawler.crawl.outages import FAULTS_MAX
+from webcrawler.crawl.open_leases import FAULTS_MAX
 
 TRIES = 2
 

@@ -14,7 +14,7 @@ from inprocess import PROJECT, command
 from scrapy.settings import Settings
 
 from webcrawler import settings
-from webcrawler.crawl.dropin.options import options
+from webcrawler.crawl.dropin.project import options
 from webcrawler.settings import SETTINGS, complaint, unknown
 
 AS_JSON = """

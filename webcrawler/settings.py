@@ -252,7 +252,7 @@ DOWNLOAD_HANDLERS = {"file": None, "ftp": None, "s3": None, "data": None}
 REACTOR_THREADPOOL_MAXSIZE = 512
 # All addresses of a name, also by IPv6, until one answers; Scrapy's usual resolver has one by IPv4.
 TWISTED_DNS_RESOLVER = "scrapy.resolver.CachingHostnameResolver"
-DNSCACHE_ENABLED = False  # it never forgets: webcrawler/crawl/resolver.py has one that does
+DNSCACHE_ENABLED = False  # it never forgets: webcrawler/crawl/peers.py has one that does
 DOWNLOAD_WARNSIZE = 0
 COOKIES_ENABLED = False
 TELNETCONSOLE_ENABLED = False

@@ -17,7 +17,7 @@ from test_homes import ann, bob, domains, leased, patience
 from testdata import needed
 
 from webcrawler import urls
-from webcrawler.crawl.resolver import RememberingResolver
+from webcrawler.crawl.peers import RememberingResolver
 from webcrawler.frontier import Budgets, Frontier, inspect
 
 from .town import Town, found

@@ -6,7 +6,6 @@
 """
 
 from webcrawler.crawl import wiring
-from webcrawler.crawl.items import CrawledPage
 from webcrawler.crawl.responses import (
     CODINGS_MAX,
     PARSED,
@@ -15,6 +14,7 @@ from webcrawler.crawl.responses import (
     reason_of,
     redirect_target,
 )
+from webcrawler.crawl.wiring import CrawledPage
 
 __all__ = [
     "CODINGS_MAX",

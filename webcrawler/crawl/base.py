@@ -15,8 +15,7 @@ from scrapy import Request, Spider
 
 from webcrawler import metrics
 from webcrawler.connection import Connection, RedisError, attempt, is_damage
-from webcrawler.crawl.open_leases import OpenLeases
-from webcrawler.crawl.outages import FAULTS_MAX, PASSING, Blame, Outages
+from webcrawler.crawl.open_leases import FAULTS_MAX, PASSING, Blame, OpenLeases, Outages
 from webcrawler.frontier import Frontier, Leased, Report
 from webcrawler.records import Lease, Link
 

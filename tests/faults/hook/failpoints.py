@@ -45,12 +45,12 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "lease.known": ("webcrawler/crawl/base.py", "known here, not yet handed to the scheduler"),
     "lease.request": ("webcrawler/scheduler.py", "a lease becomes a request"),
     # fetched
-    "robots.asking": ("webcrawler/crawl/robots/__init__.py", "robots.txt is not in Redis"),
-    "robots.fetched": ("webcrawler/crawl/robots/__init__.py", "robots.txt is here, and not in Redis"),
-    "robots.stored": ("webcrawler/crawl/robots/__init__.py", "in Redis, its Crawl-delay is not"),
-    "robots.told": ("webcrawler/crawl/robots/__init__.py", "the frontier knows of the Crawl-delay"),
-    "download.before": ("webcrawler/crawl/middlewares/outcome.py", "permitted, not connected"),
-    "download.after": ("webcrawler/crawl/middlewares/outcome.py", "an answer is here"),
+    "robots.asking": ("webcrawler/crawl/robots.py", "robots.txt is not in Redis"),
+    "robots.fetched": ("webcrawler/crawl/robots.py", "robots.txt is here, and not in Redis"),
+    "robots.stored": ("webcrawler/crawl/robots.py", "in Redis, its Crawl-delay is not"),
+    "robots.told": ("webcrawler/crawl/robots.py", "the frontier knows of the Crawl-delay"),
+    "download.before": ("webcrawler/crawl/middlewares.py", "permitted, not connected"),
+    "download.after": ("webcrawler/crawl/middlewares.py", "an answer is here"),
     "download.failed": ("webcrawler/crawl/run/outcomes.py", "none is"),
     # parsed
     "parse.before": ("spiders/index.py", "a document, no parser has it"),

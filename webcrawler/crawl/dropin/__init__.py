@@ -5,9 +5,7 @@
 """
 
 from webcrawler.crawl.base import Worker, is_crawl
-from webcrawler.crawl.dropin.identity import identity_of, key_of, key_of_get
-from webcrawler.crawl.dropin.options import options
-from webcrawler.crawl.dropin.seeds import seeds_key
+from webcrawler.crawl.dropin.project import identity_of, key_of, key_of_get, options, seeds_key
 from webcrawler.crawl.dropin.worker import SpiderWorker
 
 __all__ = [

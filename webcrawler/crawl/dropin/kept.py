@@ -20,7 +20,7 @@ from itemadapter import ItemAdapter
 from scrapy import Request, Spider
 
 from webcrawler import urls
-from webcrawler.crawl.dropin.identity import Key
+from webcrawler.crawl.dropin.project import Key
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.records import Lease, Link
 

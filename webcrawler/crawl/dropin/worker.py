@@ -22,10 +22,8 @@ from scrapy.utils.asyncio import is_asyncio_available
 from webcrawler import connection, pace
 from webcrawler.connection import attempt, retry
 from webcrawler.crawl.base import Worker
-from webcrawler.crawl.dropin.identity import identity_of, key_of
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
-from webcrawler.crawl.dropin.options import is_given, options
-from webcrawler.crawl.dropin.seeds import SeedKey, seeds_key
+from webcrawler.crawl.dropin.project import SeedKey, identity_of, is_given, key_of, options, seeds_key
 from webcrawler.crawl.dropin.visits import (
     Decisions,
     Handler,
@@ -36,7 +34,7 @@ from webcrawler.crawl.dropin.visits import (
     report_of_visit,
 )
 from webcrawler.crawl.membership import join, read_politeness, release_dead_workers
-from webcrawler.crawl.outages import Blame
+from webcrawler.crawl.open_leases import Blame
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Leased, Report, inspect, maintenance, ordering
 from webcrawler.records import Lease, Link

@@ -21,20 +21,18 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.background import VIEWS_NEED
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
-from webcrawler.crawl.certificates import Certificates
-from webcrawler.crawl.items import CrawledPage
 from webcrawler.crawl.open_leases import LOOK_UP_SECONDS
+from webcrawler.crawl.peers import Certificates
 from webcrawler.crawl.run.agents import Agents
-from webcrawler.crawl.run.checks import ENDLESS, Waits
 from webcrawler.crawl.run.forms import Asker, Forms
 from webcrawler.crawl.run.logins import Logins
-from webcrawler.crawl.run.lost import LOST
+from webcrawler.crawl.run.lost import ENDLESS, LOST, Waits
 from webcrawler.crawl.run.outcomes import Outcomes
-from webcrawler.crawl.run.rules import LinkRules
+from webcrawler.crawl.run.rules import LinkRules, Sitemaps
 from webcrawler.crawl.run.seeds import SHOWN, Seeds
-from webcrawler.crawl.run.sitemaps import Sitemaps
 from webcrawler.crawl.run.stores import Stores
 from webcrawler.crawl.run.watch import Watch
+from webcrawler.crawl.wiring import CrawledPage
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Leased, Report, decisions
 from webcrawler.job import Job, is_sitemap, seed_link

@@ -20,7 +20,7 @@ from webcrawler import clock, metrics
 from webcrawler.archive import CHECKED, DOCUMENTS, broken, unread
 from webcrawler.connection import RedisError, attempt
 from webcrawler.crawl.base import Worker
-from webcrawler.crawl.outages import PASSING, Blame, is_ours
+from webcrawler.crawl.open_leases import PASSING, Blame, is_ours
 from webcrawler.crawl.responses import reason_of_error
 from webcrawler.crawl.run.agents import Tally
 from webcrawler.crawl.run.seeds import Seeds

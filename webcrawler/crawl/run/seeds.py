@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.crawl.certificates import KINDS
+from webcrawler.crawl.peers import KINDS
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier
 from webcrawler.job import Job

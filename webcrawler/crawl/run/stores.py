@@ -29,8 +29,8 @@ from webcrawler.crawl.membership import (
     release_dead_searches,
     release_dead_workers,
 )
-from webcrawler.crawl.resolver import GuardedResolver, RememberingResolver, of_system
-from webcrawler.crawl.run import checks
+from webcrawler.crawl.peers import GuardedResolver, RememberingResolver, of_system
+from webcrawler.crawl.run import lost
 from webcrawler.crawl.run.lost import begin, refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.crawl.run.seeds import ADDRESSES, claim, serve_demo
@@ -124,8 +124,8 @@ class Stores:
         index_frontier = Frontier(client, ordering("fifo"))
         if not job.is_search:
             retry(lambda: refuse_if_lost(self._folder, index_frontier), revive)
-            retry(lambda: checks.refuse_other_checks(self.connection, index_frontier, job.refresh), revive)
-            if job.refresh in checks.ENDLESS:
+            retry(lambda: lost.refuse_other_checks(self.connection, index_frontier, job.refresh), revive)
+            if job.refresh in lost.ENDLESS:
                 opened.callback(attempt, lambda: self._end_checks(index_frontier), revive)
         retry(lambda: claim(self._folder, job, index_frontier), revive)
         self.demo = serve_demo(self._folder, job, index_frontier) if may_demo else None
@@ -159,7 +159,7 @@ class Stores:
 
     def _end_checks(self, index_frontier: Frontier) -> None:
         with suppress(Unavailable), hold_start(self._folder):
-            checks.end(index_frontier)
+            lost.end_checks(index_frontier)
 
     def close(self) -> None:
         """Writes what is left and gives leases back; blocks for as long as that takes."""
@@ -191,7 +191,7 @@ class Stores:
                 lambda catalog: sum(not scope.is_outside(url) for url in catalog.checks.left(since))
             )
 
-        checks.begin(self.frontier, self._job.refresh, left)
+        lost.begin_checks(self.frontier, self._job.refresh, left)
 
     def _guard_addresses(self) -> GuardedResolver:
         from twisted.internet import reactor  # importing it installs it: not before the crawl runs

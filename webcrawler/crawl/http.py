@@ -28,8 +28,8 @@ from twisted.web.client import HTTPConnectionPool
 from twisted.web.http import _ChunkedTransferDecoder
 from twisted.web.http_headers import InvalidHeaderName
 
-from webcrawler.crawl.certificates import Verifying
 from webcrawler.crawl.open_leases import LARGE_BYTES, POLL_SECONDS, Room
+from webcrawler.crawl.peers import Verifying
 from webcrawler.crawl.run import Crawl
 from webcrawler.parsing import free_large_blocks
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
 
 LINE_BYTES_MAX = 64 * 1024  # of one header; Twisted's 16 KiB cuts real Content-Security-Policy headers
 HEADER_BYTES_MAX = 256 * 1024  # of all headers, as browsers have it

@@ -25,9 +25,9 @@ from scrapy.http import Response
 from webcrawler import pace, urls
 from webcrawler.connection import RedisError, is_passing
 from webcrawler.crawl.base import Worker, is_crawl
-from webcrawler.crawl.outages import is_ours
+from webcrawler.crawl.compressed import is_whole
+from webcrawler.crawl.open_leases import is_ours
 from webcrawler.crawl.responses import Refused, codings_of, href_of
-from webcrawler.crawl.robots.compressed import is_whole
 from webcrawler.errors import BadUrl
 from webcrawler.frontier import Client, Politeness, now_ms
 from webcrawler.robots import Rules, robots_url, verdict

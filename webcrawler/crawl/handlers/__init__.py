@@ -1,1 +1,0 @@
-"""How is a URL downloaded? A Scrapy download handler for each protocol: HTTP, FTP and Gopher."""
