@@ -19,7 +19,7 @@ from searched import entry, publish
 from starlette.testclient import TestClient
 
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.usage.log import MAX_QUERY, one_line, query_id
+from webcrawler.usage import MAX_QUERY, one_line, query_id
 from webcrawler.web import Config, make_app
 from webcrawler.web.judge import JudgmentFiles
 from webcrawler.web.tokens import KEY_BYTES, Tokens, key_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -17,11 +18,13 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from searched import entry, publish
 from starlette.testclient import TestClient
+from waiting import PATIENCE_SECONDS
 
+from webcrawler import usage
 from webcrawler.errors import BadInput
-from webcrawler.usage import NAME, QueryLog, Recorder, Shown, figures, log
+from webcrawler.usage import NAME, QueryLog, Shown, figures
 from webcrawler.web import Config, make_app
-from webcrawler.web.use import MAX_TYPED
+from webcrawler.web.use import MAX_TYPED, Use
 
 HERE = "http://127.0.0.1:8000"
 SITE = "https://docs.example.org"
@@ -245,7 +248,7 @@ def test_days_that_are_over_are_deleted_with_their_pages(tmp_path: Path, open_lo
 def test_a_day_takes_no_more_than_its_share(
     tmp_path: Path, open_log: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log, "MOST", 10)
+    monkeypatch.setattr(usage, "MOST", 10)
     kept = open_log(2)
 
     kept.write([shown(number, DAY) for number in range(4)], [], DAY)
@@ -255,27 +258,18 @@ def test_a_day_takes_no_more_than_its_share(
     assert [one["queries"] for one in logged(tmp_path)["by_day"]] == [5, 1]
 
 
-def test_with_a_full_queue_new_ones_are_dropped_and_nobody_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_with_many_waiting_new_ones_are_dropped_and_nobody_waits(
+    crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log, "MAX_WAITING", 3)
-    kept = Recorder(tmp_path, 1)  # not started: nothing is written
+    monkeypatch.setattr("webcrawler.web.use.MAX_WAITING", 3)
+    kept, begun, ends = Use(Config(crawl_dir, query_log_days=1)), threading.Event(), threading.Event()
+    monkeypatch.setattr(kept, "_write", lambda *given: (begun.set(), ends.wait(PATIENCE_SECONDS)))
 
-    for number in range(10):
-        kept.add(shown(number))
-
-    assert kept._waiting.qsize() == 3
-
-
-def test_what_waits_is_written_at_the_end(tmp_path: Path) -> None:
-    kept = Recorder(tmp_path, 1)
-    kept.start()
-    for number in range(50):
-        kept.add(shown(number, log.today(), "dna", "http://a.test/"))
-        kept.add((number, 1))
+    for _ in range(10):
+        kept.start()
+    assert begun.wait(PATIENCE_SECONDS) and kept._thread._work_queue.qsize() == 2
+    ends.set()
     kept.close()
-
-    assert logged(tmp_path)["ranks"] == [{"rank": 1, "shown": 50, "clicks": 50}]
 
 
 urls = st.integers(0, 3).map(lambda hits: tuple(f"http://{n}.test/" for n in range(hits)))

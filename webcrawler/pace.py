@@ -44,4 +44,3 @@ RANKS_IDLE_SECONDS = 20.0 * _PACE  # the ordering follows no ranks, or fails; a 
 
 SEARCH_POLL_SECONDS = 0.25 * _PACE  # between two steps
 LIVE_WATCH_SECONDS = 0.5 * _PACE  # between two checks of a search that the page has started
-QUERY_LOG_SECONDS = 1.0 * _PACE  # for which a transaction waits for more of what is asked and opened

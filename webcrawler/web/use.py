@@ -9,7 +9,12 @@ is not logged at all.
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from threading import Semaphore
 from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
@@ -19,12 +24,14 @@ from starlette.routing import Route
 
 from webcrawler.errors import BadInput
 from webcrawler.search import Results
-from webcrawler.usage import Recorder, Shown, new_id, one_line, today
+from webcrawler.usage import NAME, QueryLog, Shown, new_id, one_line, today
 from webcrawler.web.config import Config
+from webcrawler.web.failures import log_fault
 from webcrawler.web.parameters import MAX_NUMBER, SearchRequest, read
 from webcrawler.web.security import USED, origins
 from webcrawler.web.tokens import is_foreign
 
+MAX_WAITING = 1_000  # result pages and clicks to be written; with more, new ones are not logged
 MAX_TYPED = 1_000  # result pages that were fetched while somebody typed, and may not have been looked at
 UNWANTED = ("sec-gpc", "dnt")  # headers of those who do not want to be counted
 TYPED = "x-typed"  # header of the script that fetches result pages while somebody types
@@ -44,24 +51,25 @@ class PageOfLog(NamedTuple):
 
 
 class Use:
-    """Takes what is to be logged, on the event loop."""
+    """Takes what is to be logged, on the event loop; a thread writes it, and nobody waits for that."""
 
     def __init__(self, config: Config) -> None:
-        days = config.query_log_days
-        self._recorder = Recorder(config.crawl_dir, days) if days else None
+        self._path, self._days = config.crawl_dir / NAME, config.query_log_days
+        self._thread = ThreadPoolExecutor(1, "query log")
+        self._room = Semaphore(MAX_WAITING)
         self._origins = frozenset(origins(config.origins))  # of pages with our box
         self._typed: OrderedDict[int, Shown] = OrderedDict()
 
     def routes(self) -> list[Route]:
-        return [Route(USED, self._used, methods=["POST"])] if self._recorder else []
+        return [Route(USED, self._used, methods=["POST"])] if self._days else []
 
     def start(self) -> None:
-        if self._recorder:
-            self._recorder.start()
+        """Days that are over go, also where nobody asks anything."""
+        if self._days:
+            self._add()
 
     def close(self) -> None:
-        if self._recorder:
-            self._recorder.close()
+        self._thread.shutdown()
 
     def shown(
         self, request: Request, wanted: SearchRequest, results: Results, is_typed: bool
@@ -70,7 +78,7 @@ class Use:
 
         What is fetched while somebody types counts once the box was left, or a hit opened.
         """
-        if not self._recorder or any(request.headers.get(name) == "1" for name in UNWANTED):
+        if not self._days or any(request.headers.get(name) == "1" for name in UNWANTED):
             return None
         if "prefetch" in request.headers.get("sec-purpose", ""):
             return None
@@ -84,7 +92,7 @@ class Use:
             if len(self._typed) > MAX_TYPED:
                 self._typed.popitem(last=False)
         else:
-            self._recorder.add(one)
+            self._add(shown=[one])
         return PageOfLog(f"{one.id:016x}", wanted.start, is_typed)
 
     async def _used(self, request: Request) -> Response:
@@ -95,10 +103,22 @@ class Use:
             raise BadInput("answer must be the id of a result page")
         if is_foreign(request) and request.headers.get("origin") not in self._origins:
             raise HTTPException(403, "that was not sent from our page")
-        assert self._recorder is not None, "else there is no such route"
         id = int(answer, 16)
         if looked_at := self._typed.pop(id, None):
-            self._recorder.add(looked_at)
+            self._add(shown=[looked_at])
         if rank:
-            self._recorder.add((id, rank))
+            self._add(clicks=[(id, rank)])
         return Response(status_code=204)
+
+    def _add(self, shown: Sequence[Shown] = (), clicks: Sequence[tuple[int, int]] = ()) -> None:
+        if self._room.acquire(blocking=False):
+            self._thread.submit(self._write, shown, clicks)
+
+    def _write(self, shown: Sequence[Shown], clicks: Sequence[tuple[int, int]]) -> None:
+        try:
+            with closing(QueryLog(self._path, self._days)) as log:
+                log.write(shown, clicks, today())
+        except (OSError, sqlite3.Error) as error:
+            log_fault(f"queries are not logged: {self._path}: {error}")
+        finally:
+            self._room.release()
