@@ -18,11 +18,11 @@ from lxml import html as lxml_html
 from searched import entry, publish
 from starlette.testclient import TestClient
 
-from webcrawler.errors import BadInput, Unavailable
+from webcrawler.errors import Unavailable
 from webcrawler.usage import MAX_QUERY, one_line, query_id
 from webcrawler.web import Config, make_app
 from webcrawler.web.judge import JudgmentFiles
-from webcrawler.web.tokens import KEY_BYTES, Tokens, key_of
+from webcrawler.web.security import Tokens
 
 HERE = "http://127.0.0.1:8000"
 QUERY = "molecular biology"
@@ -191,37 +191,19 @@ def test_form_that_cannot_be_is_refused(web: TestClient, crawl_dir: Path, change
     assert qrels(crawl_dir) == []
 
 
-def test_key_is_its_owners_alone(web: TestClient, crawl_dir: Path) -> None:
-    folder = crawl_dir / "feedback"
+def test_folder_is_its_owners_alone(web: TestClient, crawl_dir: Path) -> None:
+    judge(web, "good")
 
-    assert stat.S_IMODE((folder / "key").stat().st_mode) == 0o600
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-
-def test_key_is_made_once_and_a_torn_one_anew(tmp_path: Path) -> None:
-    path = tmp_path / "feedback" / "key"
-    first = key_of(path)
-
-    assert len(first) == KEY_BYTES and key_of(path) == first
-    path.write_bytes(b"torn")
-    assert len(key_of(path)) == KEY_BYTES
-    assert [file.name for file in path.parent.iterdir()] == ["key"]
+    assert stat.S_IMODE((crawl_dir / "feedback").stat().st_mode) == 0o700
 
 
-def test_token_holds_for_today_and_yesterday() -> None:
-    tokens = Tokens(b"k" * KEY_BYTES)
+def test_token_holds_for_today_and_yesterday_and_one_server() -> None:
+    tokens = Tokens()
 
     good = [tokens.is_good(tokens.give("ann", "q", days), "ann", "q") for days in (0, 1, 2)]
 
     assert good == [True, True, False]
-    assert not Tokens(b"x" * KEY_BYTES).is_good(tokens.give("ann", "q"), "ann", "q")
-
-
-def test_folder_that_cannot_be_written_is_told_at_the_start(tmp_path: Path) -> None:
-    (tmp_path / "feedback").write_text("a file stands where the folder should")
-
-    with pytest.raises(BadInput, match="SERVE_FEEDBACK"):
-        make_app(Config(tmp_path, feedback=True))
+    assert not Tokens().is_good(tokens.give("ann", "q"), "ann", "q")
 
 
 # ---- what is saved
@@ -280,6 +262,7 @@ def test_judgments_that_cannot_be_read_are_not_shown_and_not_written_over(
     web: TestClient, crawl_dir: Path, caplog: pytest.LogCaptureFixture, damaged: bytes | None
 ) -> None:
     path = crawl_dir / "feedback" / "qrels.txt"
+    path.parent.mkdir()
     if damaged is None:
         path.mkdir()
     else:

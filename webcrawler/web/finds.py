@@ -20,8 +20,7 @@ from webcrawler.errors import BadInput, TooLarge, Unavailable
 from webcrawler.web.config import Config
 from webcrawler.web.failures import log_fault
 from webcrawler.web.render import json_answer
-from webcrawler.web.security import HANDING_OVER
-from webcrawler.web.tokens import check_sender
+from webcrawler.web.security import HANDING_OVER, check_sender
 
 WARC = "application/warc"
 BODY_SECONDS = 120.0  # for a body to come, as it keeps others waiting

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -28,12 +27,11 @@ from webcrawler.web.failures import NotNow, log_fault
 from webcrawler.web.hosts import client_of
 from webcrawler.web.monitoring import Metrics
 from webcrawler.web.parameters import MAX_NUMBER, Parameters, SearchRequest, read_search
-from webcrawler.web.tokens import Tokens, is_foreign, key_of
+from webcrawler.web.security import JUDGING, Tokens
 
 GRADES = {"good": 1, "bad": 0}
 UNDO = "undo"
 MOST = 20_000  # judgments; a file of 2 MB
-STALE = "this form was not sent from our page, or is too old: search again, then judge"
 
 
 class JudgeForm(NamedTuple):
@@ -50,24 +48,15 @@ class JudgeForm(NamedTuple):
 
 
 class Judge:
-    """Takes the judgments of one data folder.
-
-    Raises:
-        BadInput: judging is on, and the folder cannot be written.
-    """
+    """Takes the judgments of one data folder."""
 
     def __init__(self, config: Config, metrics: Metrics) -> None:
         self._is_on, self._crawl_dir, self._metrics = config.feedback, config.crawl_dir, metrics
-        self._root = config.root
+        self._root, self._tokens = config.root, Tokens()
         self._judgments = JudgmentFiles(config.crawl_dir / "feedback")
-        if self._is_on:
-            try:
-                self._tokens = Tokens(key_of(config.crawl_dir / "feedback" / "key"))
-            except OSError as error:
-                raise BadInput(f"SERVE_FEEDBACK: {config.crawl_dir} cannot be written: {error}") from error
 
     def routes(self) -> list[Route]:
-        return [Route("/judge", self._judge, methods=["POST"])] if self._is_on else []
+        return [Route(JUDGING, self._judge, methods=["POST"])] if self._is_on else []
 
     async def form(self, request: Request, wanted: SearchRequest) -> JudgeForm | None:
         """For the template `_judge_buttons.html`; None if judging is off or the query is empty."""
@@ -84,9 +73,7 @@ class Judge:
         verdict = given.one("verdict")
         if verdict not in (*GRADES, UNDO) or not wanted.q.strip():
             raise BadInput(f"a judgment needs q, number and a verdict: {', '.join(GRADES)} or {UNDO}")
-        token = given.one("token")
-        if is_foreign(request) or not self._tokens.is_good(token, client_of(request), wanted.q):
-            raise HTTPException(403, STALE)
+        self._tokens.check(request, given.one("token"), wanted.q)
         await run_in_threadpool(self._save, wanted.q, number, verdict)
         self._metrics.judgments.labels(verdict).inc()
         return RedirectResponse(f"{self._root}{wanted.url(page=wanted.page)}#hit-{number}", 303)
@@ -108,7 +95,6 @@ class JudgmentFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._qrels, self._queries = folder / "qrels.txt", folder / "queries.tsv"
-        self._known: tuple[object, dict[str, dict[str, int]]] = None, {}
 
     def save(self, query: str, url: str, verdict: str) -> None:
         """Durable when it returns; the last verdict on a pair holds, `undo` takes it back.
@@ -144,19 +130,13 @@ class JudgmentFiles:
             raise NotNow("no judgment is taken now: those that there are cannot be read") from error
 
     def of(self, query: str) -> dict[str, int]:
-        """Grades by URL; none if they cannot be read. The file is read again after it was replaced."""
+        """Grades by URL; none if they cannot be read."""
+        asked = query_id(one_line(query))
         try:
-            found = self._qrels.stat()
-            version = found.st_ino, found.st_mtime_ns
-            if version != self._known[0]:
-                self._known = version, {}
-                for (id, url), grade in self._grades().items():
-                    self._known[1].setdefault(id, {})[url] = grade
-        except FileNotFoundError:
-            self._known = None, {}
+            return {url: grade for (id, url), grade in self._grades().items() if id == asked}
         except (OSError, ValueError) as error:
             log_fault(f"the judgments of {self._folder} are not shown: {error}")
-        return self._known[1].get(query_id(one_line(query)), {})
+            return {}
 
     def _grades(self) -> dict[tuple[str, str], int]:
         """By query id and URL."""

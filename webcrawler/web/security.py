@@ -1,10 +1,16 @@
-"""Headers for every answer, bounds for every request, and the sites that may read some answers."""
+"""Headers for every answer, bounds for every request, the sites that may read some answers, and tokens.
+
+Tokens of forms show that our own page was sent, by the client that loaded it; others are of senders of pages.
+"""
 
 from __future__ import annotations
 
+import hmac
 import logging
 import re
+import secrets
 from collections.abc import Container, Iterable
+from hashlib import sha256
 
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
@@ -12,10 +18,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from webcrawler import clock
 from webcrawler.errors import BadInput
 from webcrawler.urls import UnfetchableUrl, resolve, server
 from webcrawler.web.config import Config
 from webcrawler.web.failures import OURS, error_answer, refusal
+from webcrawler.web.hosts import client_of
 from webcrawler.web.render import BOX
 
 MAX_URL_BYTES = 24_576  # 2,000 characters of any script, each as up to 12 bytes
@@ -31,6 +39,9 @@ HANDING_OVER = "/api/pages"
 MAX_WARC_BYTES = 32 * 2**20
 STOPPING = re.compile(r"(/api)?/live/[^/]+/stop")
 READ, POST = ("GET", "HEAD"), ("POST",)
+DAY_SECONDS = 86_400
+STALE = "this form was not sent from our page, or is too old: go back, load the page anew, and send it again"
+NOT_YOU = "that needs the token of this server: Authorization: Bearer TOKEN"
 TOO_LARGE = "the body is too large: {:,} bytes at most"
 
 CONTENT_SECURITY_POLICY = (
@@ -177,3 +188,55 @@ def origins(names: Iterable[str]) -> list[str]:
         if not found[-1].startswith("http"):
             raise BadInput(f"SERVE_ORIGINS: {name!r} names no site; write https://docs.example.org")
     return found
+
+
+class Tokens:
+    """Tokens for forms: each for one client and one deed, good today and tomorrow, until the server ends.
+
+    A page of another site cannot read ours, and a token that it gets itself is for another client.
+    """
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+
+    def give(self, client: str, deed: str, days_ago: int = 0) -> str:
+        day = int(clock.now() // DAY_SECONDS) - days_ago
+        text = f"{day}\n{client}\n{deed}".encode("utf-8", "surrogatepass")
+        return hmac.new(self._key, text, sha256).hexdigest()
+
+    def is_good(self, token: str, client: str, deed: str) -> bool:
+        given = token.encode("utf-8", "surrogatepass")
+        return any(hmac.compare_digest(given, self.give(client, deed, days).encode()) for days in (0, 1))
+
+    def check(self, request: Request, token: str, deed: str) -> None:
+        """Raises HTTPException: the form was not sent from our page by who loaded it."""
+        if is_foreign(request) or not self.is_good(token, client_of(request), deed):
+            raise HTTPException(403, STALE)
+
+
+def check_sender(request: Request, token: str, off: str) -> None:
+    """Let pass who has the token of those that hand pages over; before the body is read.
+
+    Args:
+        token: "" lets nobody pass.
+        off: what is said then.
+    """
+    if not token:
+        raise HTTPException(403, off)
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    is_good = hmac.compare_digest(given.strip().encode("latin-1", "replace"), token.encode())
+    if scheme.lower() != "bearer" or not is_good:
+        raise HTTPException(401, NOT_YOU, {"WWW-Authenticate": "Bearer"})
+
+
+def is_foreign(request: Request) -> bool:
+    """Does the browser say that another site's page sent this form?
+
+    It says so by Sec-Fetch-Site, which no page can forge, or by Origin over plain HTTP, where that is not
+    sent. Origin is "null" for our own pages, as their policy is no-referrer: then the token alone decides.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site != "same-origin"
+    origin = request.headers.get("origin", "null")
+    return origin != "null" and origin.partition("://")[2] != request.headers.get("host", "")

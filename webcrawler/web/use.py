@@ -28,8 +28,7 @@ from webcrawler.usage import NAME, QueryLog, Shown, new_id, one_line, today
 from webcrawler.web.config import Config
 from webcrawler.web.failures import log_fault
 from webcrawler.web.parameters import MAX_NUMBER, SearchRequest, read
-from webcrawler.web.security import USED, origins
-from webcrawler.web.tokens import is_foreign
+from webcrawler.web.security import USED, is_foreign, origins
 
 MAX_WAITING = 1_000  # result pages and clicks to be written; with more, new ones are not logged
 MAX_TYPED = 1_000  # result pages that were fetched while somebody typed, and may not have been looked at

@@ -20,7 +20,7 @@ from webcrawler.web.hosts import client_of, host_of, is_local, is_loopback, know
 from webcrawler.web.live.request import from_json, read_live_request
 from webcrawler.web.live.searches import OneAtATime, Searches
 from webcrawler.web.render import json_answer
-from webcrawler.web.tokens import is_foreign
+from webcrawler.web.security import is_foreign
 
 NOBODY = "this server does not search the web for anybody (SERVE_LIVE)"
 NOT_YOU = "searching the web is only possible from the machine that runs this server (SERVE_LIVE)"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -27,7 +25,7 @@ from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, STRATEGIES, read_fo
 from webcrawler.web.live.searches import OneAtATime, Searches, is_over
 from webcrawler.web.parameters import Parameters, read
 from webcrawler.web.render import page
-from webcrawler.web.tokens import KEY_BYTES, Tokens, is_foreign
+from webcrawler.web.security import Tokens
 
 LABELS = {
     "enough": "Similar pages wanted",
@@ -52,7 +50,6 @@ ENDS = {
 START = "start"  # what the token of the form that starts a search is for
 REFRESH_SECONDS = 3  # of the page without scripts
 STILL = "still"  # a parameter, with which the page does not reload itself (WCAG 2.2, 2.2.2)
-STALE = "this form was not sent from our page, or is too old: go back, load the page anew, and send it again"
 RUNNING = "Your last search of the web is still running: wait for its end, or stop it."
 
 
@@ -74,7 +71,7 @@ class LivePages:
     def __init__(self, config: Config) -> None:
         self._config, self.searches = config, Searches(config)
         self._access = Access(config, self.searches)
-        self._tokens = Tokens(secrets.token_bytes(KEY_BYTES))  # forms of before a restart are void
+        self._tokens = Tokens()
         self._api = Api(config, self._access, self.searches)
 
     def routes(self) -> list[Route]:
@@ -114,7 +111,7 @@ class LivePages:
     async def _start(self, request: Request) -> Response:
         self._access.check(request)
         form, client = await read_form(request), client_of(request)
-        self._check(request, form.fields.one("token"), START)
+        self._tokens.check(request, form.fields.one("token"), START)
         try:
             job = await self.searches.start(partial(read_live_request, form, self._config), client)
         except OneAtATime as error:
@@ -182,17 +179,13 @@ class LivePages:
 
     async def _stop(self, request: Request) -> Response:
         job = (await self._access.known(request))["job"]
-        self._check(request, (await read_form(request)).fields.one("token"), job)
+        self._tokens.check(request, (await read_form(request)).fields.one("token"), job)
         self._access.check_stop(request, job)
         await run_in_threadpool(self.searches.stop, job)
         return RedirectResponse(f"{self._config.root}/live/{job}", 303)
 
     def _token(self, request: Request, what: str) -> str:
         return self._tokens.give(client_of(request), what)
-
-    def _check(self, request: Request, token: str, what: str) -> None:
-        if is_foreign(request) or not self._tokens.is_good(token, client_of(request), what):
-            raise HTTPException(403, STALE)
 
 
 def typed(given: Parameters, config: Config) -> dict[str, str]:
