@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from math import floor, log10
 from urllib.parse import unquote
-from zlib import crc32
 
 from ada_url import idna_to_unicode
 
@@ -34,54 +33,6 @@ _LOOK_LATIN = frozenset("аеорсухіјѕһԁԛԝѵӏαικνορυχϲօս�
 _UNSEEN = ("C", "Z")  # category: control, format, unassigned; space of any kind
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-LANGUAGES = {
-    "ar": "العربية",
-    "bg": "Български",
-    "ca": "Català",
-    "cs": "Čeština",
-    "da": "Dansk",
-    "de": "Deutsch",
-    "el": "Ελληνικά",
-    "en": "English",
-    "es": "Español",
-    "et": "Eesti",
-    "eu": "Euskara",
-    "fa": "فارسی",
-    "fi": "Suomi",
-    "fr": "Français",
-    "ga": "Gaeilge",
-    "he": "עברית",
-    "hi": "हिन्दी",
-    "hr": "Hrvatski",
-    "hu": "Magyar",
-    "hy": "Հայերեն",
-    "id": "Indonesia",
-    "it": "Italiano",
-    "ja": "日本語",
-    "ko": "한국어",
-    "lt": "Lietuvių",
-    "lv": "Latviešu",
-    "nb": "Norsk",
-    "ne": "नेपाली",
-    "nl": "Nederlands",
-    "no": "Norsk",
-    "pl": "Polski",
-    "pt": "Português",
-    "ro": "Română",
-    "ru": "Русский",
-    "sk": "Slovenčina",
-    "sl": "Slovenščina",
-    "sr": "Српски",
-    "sv": "Svenska",
-    "ta": "தமிழ்",
-    "th": "ไทย",
-    "tr": "Türkçe",
-    "uk": "Українська",
-    "vi": "Tiếng Việt",
-    "yi": "ייִדיש",
-    "zh": "中文",
-}
-TINTS = 6  # classes of the style sheet
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
@@ -98,21 +49,6 @@ def site_and_path(url: str) -> tuple[str, str]:
     """ "docs.example.org", "/guide/": a readable URL in two, without a leading "www."."""
     host, slash, path = readable(url).partition("/")
     return host.removeprefix("www."), slash + path
-
-
-def language(code: str) -> str:
-    """Its own name for it, "Deutsch" for "de"; the code where that is not known here."""
-    return LANGUAGES.get(code, code)
-
-
-def initial(site: str) -> str:
-    """The letter that stands for a site. Its own icon is not asked for: the site would learn who searches."""
-    return next((character.upper() for character in site if character.isalnum()), "?")
-
-
-def tint(site: str) -> str:
-    """The class of its colour, the same whenever it is shown."""
-    return f"tint-{crc32(site.encode('utf-8', 'surrogatepass')) % TINTS}"
 
 
 def link(url: str) -> str:
@@ -196,7 +132,6 @@ def ranking(name: str) -> str:
 
 
 _FOR_TEMPLATES = (
-    *(amounts, count, day, heading, initial, language, link, moment, ranking),
-    *(readable, seen, site_and_path, size, span, tint),
+    *(amounts, count, day, heading, link, moment, ranking, readable, seen, site_and_path, size, span),
 )
 FILTERS = {filter.__name__: filter for filter in _FOR_TEMPLATES}
