@@ -86,12 +86,6 @@ def test_sanitising_twice_changes_nothing_more(text: str) -> None:
         ("<font size=7>x</font>", "x"),
         ("<ul><li>a<li>b", "<ul><li>a</li><li>b</li></ul>"),
         ("a &amp; b &lt; c", "a &amp; b &lt; c"),
-        # lists hold items, and items stand in lists
-        ("<ul><ul><li>a</ul><li>b", "<ul><li><ul><li>a</li></ul></li><li>b</li></ul>"),
-        ("<ul>a<b>c</b><li>d", "<ul><li>a</li><li><b>c</b></li><li>d</li></ul>"),
-        ("<ul><br><li>a", "<ul><li><br></li><li>a</li></ul>"),
-        ("<dl><p>a<dt>b<dd>c", "<dl><dd><p>a</p></dd><dt>b</dt><dd>c</dd></dl>"),
-        ("<li>a", "<div>a</div>"),
     ],
 )
 def test_structure_and_text_stay(html: str, shown: str) -> None:
@@ -123,12 +117,6 @@ def test_links_are_made_absolute_and_lead_to_the_web(href: str, base: str, leads
     tree = lxml_html.fragment_fromstring(show(text), create_parent="div")
 
     assert [a.get("href") for a in tree.iter("a")] == ([leads_to] if leads_to else [])
-
-
-def test_pages_direction_and_language_are_kept() -> None:
-    copy = sanitised("<!doctype html><html lang=he dir=rtl><body><p>x", PAGE)
-
-    assert (copy.language, copy.direction) == ("he", "rtl")
 
 
 def test_words_are_marked_in_text_and_nowhere_else() -> None:

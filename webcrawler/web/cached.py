@@ -44,6 +44,7 @@ class ArchivedPage(NamedTuple):
     url: str  # canonical
     title: str
     fetched: float
+    language: str  # "": not known
     copy: Copy
 
 
@@ -104,7 +105,8 @@ def archived(crawl_dir: Path, number: int, query: str = "") -> ArchivedPage:
     if copy.noarchive or any(name.lower() == "x-robots-tag" and forbids_copies(v) for name, v in headers):
         raise _no_copy("The authors of that page want no copies of it shown.")
     title = next((text.title for text in texts if text.title), own.url)
-    return ArchivedPage(own.url, title, own.fetched, copy)
+    language = next((text.language for text in texts if text.language), "")
+    return ArchivedPage(own.url, title, own.fetched, language, copy)
 
 
 def _no_copy(why: str, status: int = 404) -> HTTPException:
