@@ -19,7 +19,7 @@ from waiting import until
 from webcrawler.clock import now
 from webcrawler.realtime.journal import Found, Journal, Writer
 from webcrawler.web import Config, make_app
-from webcrawler.web.server import listen
+from webcrawler.web.app import listen
 
 HERE = "http://127.0.0.1:8000"
 OURS = {"Sec-Fetch-Site": "same-origin"}

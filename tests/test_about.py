@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from webcrawler.robots import product_token, verdict
 from webcrawler.settings import user_agent
 from webcrawler.web import Config, Crawler, make_app
-from webcrawler.web.about import href_of
+from webcrawler.web.app import href_of
 
 LOCAL, STRANGER = "127.0.0.1", "203.0.113.9"
 HINT = "Set USER_AGENT_CONTACT"

@@ -11,7 +11,7 @@ from live import OURS, QUERY, keep, note, opened, runner, seen, start, started, 
 from searched import entry, publish
 from starlette.testclient import TestClient
 
-from webcrawler.web.live.api import NOBODY, NOT_YOU
+from webcrawler.web.live_api import NOBODY, NOT_YOU
 
 PUBLIC = pytest.mark.parametrize("public", [{"hosts": ("search.test",)}, {"url": "https://search.test/"}])
 

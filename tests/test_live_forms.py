@@ -14,7 +14,7 @@ from live import HERE
 from starlette.requests import Request
 
 from webcrawler.errors import BadInput
-from webcrawler.web.live.request import read_form
+from webcrawler.web.live_request import read_form
 from webcrawler.web.parameters import MAX_FIELDS
 
 

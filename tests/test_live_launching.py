@@ -15,7 +15,7 @@ from waiting import until
 from webcrawler.demo import DemoWeb
 from webcrawler.realtime import journal
 from webcrawler.web import Config, make_app
-from webcrawler.web.live.searches import BROKE, launched
+from webcrawler.web.live_searches import BROKE, launched
 
 
 @pytest.fixture

@@ -38,8 +38,8 @@ from webcrawler.orderings import strategies
 from webcrawler.realtime.journal import Writer
 from webcrawler.records import Text
 from webcrawler.web import Config, make_app
-from webcrawler.web.live.request import MAX_TYPED, STRATEGIES, LiveRequest
-from webcrawler.web.live.searches import BROKE
+from webcrawler.web.live_request import MAX_TYPED, STRATEGIES, LiveRequest
+from webcrawler.web.live_searches import BROKE
 from webcrawler.web.security import MAX_UPLOAD_BYTES
 
 
@@ -123,7 +123,7 @@ def test_what_cannot_run_here_is_not_offered() -> None:
     script = """if True:
         import sys
         sys.modules["sklearn"] = None
-        from webcrawler.web.live.request import STRATEGIES
+        from webcrawler.web.live_request import STRATEGIES
         print("classifier" in STRATEGIES, "adaptive" in STRATEGIES)"""
 
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "False True\n"

@@ -32,8 +32,8 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.clock import now
 from webcrawler.errors import BadInput
 from webcrawler.realtime.journal import Writer
-from webcrawler.web.live import searches
-from webcrawler.web.live.searches import NO_PROCESS
+from webcrawler.web import live_searches as searches
+from webcrawler.web.live_searches import NO_PROCESS
 
 BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <TITLE>Bookmarks</TITLE><DL><p><DT><A HREF="http://a.test/x,y?a=1&amp;b=2" ADD_DATE="1">A</A>

@@ -32,11 +32,11 @@ from webcrawler.search import Related
 from webcrawler.search.rankings import RANKINGS
 from webcrawler.search.snippets import Snippets
 from webcrawler.web import Config, make_app
-from webcrawler.web.failures import NotNow
+from webcrawler.web.answers import BUSY, MAX_WAITING, Answers
 from webcrawler.web.parameters import MAX_ADDED, MAX_WITHIN, SearchRequest
 from webcrawler.web.readable import RANKINGS as SAID
 from webcrawler.web.readable import readable, site_and_path
-from webcrawler.web.search.answers import BUSY, MAX_WAITING, Answers
+from webcrawler.web.render import NotNow
 
 NAMESPACE = "http://a9.com/-/spec/opensearch/1.1/"
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
@@ -577,7 +577,7 @@ def test_more_searches_than_can_be_answered_in_time_are_refused(client: TestClie
 
 
 def test_who_waits_too_long_is_told_so_then(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.search.answers.LATE_SECONDS", 0.01)
+    monkeypatch.setattr("webcrawler.web.answers.LATE_SECONDS", 0.01)
     answers = client.app.state.answers  # type: ignore[attr-defined]
 
     async def ask() -> None:
@@ -593,7 +593,7 @@ def client_of(app: Starlette) -> httpx.AsyncClient:
 
 
 def test_busy_threads_are_no_broken_index(crawl_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.search.answers.LATE_SECONDS", 0.01)
+    monkeypatch.setattr("webcrawler.web.answers.LATE_SECONDS", 0.01)
     app = make_app(Config(crawl_dir))
 
     async def ask() -> httpx.Response:

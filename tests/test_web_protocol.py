@@ -14,8 +14,8 @@ import pytest
 import uvicorn
 
 from webcrawler.web import Config, make_app
+from webcrawler.web.app import MAX_HEAD_BYTES, listen
 from webcrawler.web.security import HEADERS, MAX_BODY_BYTES, MAX_UPLOAD_BYTES
-from webcrawler.web.server import MAX_HEAD_BYTES, listen
 
 HOST = b"Host: localhost\r\n"
 END = b"GET /robots.txt HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"

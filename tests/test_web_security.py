@@ -25,11 +25,11 @@ from test_shared_finds import TOKEN
 
 from webcrawler.errors import BadInput
 from webcrawler.repository import Imported
-from webcrawler.web import Config, failures, make_app
+from webcrawler.web import Config, make_app, render
 from webcrawler.web.app import middleware
-from webcrawler.web.failures import HANDLERS
 from webcrawler.web.hosts import client_of, host_of, known_hosts
 from webcrawler.web.monitoring import Metrics
+from webcrawler.web.render import HANDLERS
 from webcrawler.web.security import (
     HEADERS,
     MAX_BODY_BYTES,
@@ -500,9 +500,9 @@ def test_a_fault_is_logged_again_when_a_minute_has_passed(
 ) -> None:
     logged_at = []
     for now in (59.9, 60.1, 119.8, 119.9, 120.0, 179.8, 179.9):
-        monkeypatch.setattr(failures, "time", SimpleNamespace(monotonic=lambda now=now: now))
+        monkeypatch.setattr(render, "time", SimpleNamespace(monotonic=lambda now=now: now))
         caplog.clear()
-        failures.log_fault("the disk is full")
+        render.log_fault("the disk is full")
         logged_at += [now] * len(caplog.records)
 
     assert logged_at == [59.9, 119.9, 179.9]

@@ -38,17 +38,17 @@ class Serve(Command):
         for name in SETTINGS:
             if name.startswith(("SERVE_", "QUERY_LOG_")) and (why := complaint(name, self.project[name])):
                 raise BadInput(why)
-        from webcrawler.web import make_app, server
+        from webcrawler.web import address_of, is_public, listen, make_app, serve
 
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s: %(message)s")
         logging.getLogger("warcio").setLevel(logging.ERROR)  # its warnings repeat what strangers send
         config, port = self._config(opts.host), whole_number("--port", opts.port, most=65_535)
         app = make_app(config)
-        with closing(server.listen(config.host, port)) as bound:
-            if server.is_public(config):
+        with closing(listen(config.host, port)) as bound:
+            if is_public(config):
                 print(f"warning: anyone who reaches {printable(opts.host)} can search here", file=sys.stderr)
-            print(f"search page: {server.address_of(bound)}  (Ctrl-C ends it)", flush=True)
-            server.serve(app, bound)
+            print(f"search page: {address_of(bound)}  (Ctrl-C ends it)", flush=True)
+            serve(app, bound)
 
     def _config(self, host: str) -> Config:
         from webcrawler.web import Config

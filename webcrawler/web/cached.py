@@ -22,9 +22,8 @@ from webcrawler.records import Document, Text
 from webcrawler.search import Snippets
 from webcrawler.text.query import parse
 from webcrawler.web.config import Config
-from webcrawler.web.failures import NotNow
 from webcrawler.web.parameters import MAX_NUMBER, read
-from webcrawler.web.render import page
+from webcrawler.web.render import NotNow, page
 from webcrawler.web.sanitiser import MAX_CHARACTERS, Copy, forbids_copies, sanitised
 
 THREADS = 2

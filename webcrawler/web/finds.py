@@ -18,8 +18,7 @@ from starlette.routing import Route
 
 from webcrawler.errors import BadInput, TooLarge, Unavailable
 from webcrawler.web.config import Config
-from webcrawler.web.failures import log_fault
-from webcrawler.web.render import json_answer
+from webcrawler.web.render import json_answer, log_fault
 from webcrawler.web.security import HANDING_OVER, check_sender
 
 WARC = "application/warc"

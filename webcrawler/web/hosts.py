@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from webcrawler.errors import BadInput
 from webcrawler.web.config import Config
-from webcrawler.web.failures import refusal
+from webcrawler.web.render import refusal
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 # RFC 9110, 7.2, and RFC 3986, 3.2.2: a name or IPv4 address, or an IPv6 address; and a port

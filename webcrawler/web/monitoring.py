@@ -23,8 +23,8 @@ from webcrawler.frontier import CAUSES
 from webcrawler.metrics import PREFIX
 from webcrawler.search import Searcher
 from webcrawler.web.config import Config
-from webcrawler.web.failures import UNREADABLE, NotNow, log_fault
 from webcrawler.web.hosts import is_local
+from webcrawler.web.render import UNREADABLE, NotNow, log_fault
 from webcrawler.web.status import Overview, Overviews
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.125, 0.25, 0.3, 0.5, 1.0, 2.5, 5.0)  # of the histogram's bins

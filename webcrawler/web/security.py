@@ -22,9 +22,8 @@ from webcrawler import clock
 from webcrawler.errors import BadInput
 from webcrawler.urls import UnfetchableUrl, resolve, server
 from webcrawler.web.config import Config
-from webcrawler.web.failures import OURS, error_answer, refusal
 from webcrawler.web.hosts import client_of
-from webcrawler.web.render import BOX
+from webcrawler.web.render import BOX, OURS, error_answer, refusal
 
 MAX_URL_BYTES = 24_576  # 2,000 characters of any script, each as up to 12 bytes
 MAX_HEADERS = 100

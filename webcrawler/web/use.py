@@ -26,8 +26,8 @@ from webcrawler.errors import BadInput
 from webcrawler.search import Results
 from webcrawler.usage import NAME, QueryLog, Shown, new_id, one_line, today
 from webcrawler.web.config import Config
-from webcrawler.web.failures import log_fault
 from webcrawler.web.parameters import MAX_NUMBER, SearchRequest, read
+from webcrawler.web.render import log_fault
 from webcrawler.web.security import USED, is_foreign, origins
 
 MAX_WAITING = 1_000  # result pages and clicks to be written; with more, new ones are not logged

@@ -18,13 +18,12 @@ from webcrawler.realtime import ENOUGH, Journal
 from webcrawler.search import Snippets
 from webcrawler.text.query import parse
 from webcrawler.web.config import Config
-from webcrawler.web.failures import NotNow
 from webcrawler.web.hosts import client_of
-from webcrawler.web.live.api import Access, Api
-from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, STRATEGIES, read_form, read_live_request
-from webcrawler.web.live.searches import OneAtATime, Searches, is_over
+from webcrawler.web.live_api import Access, Api
+from webcrawler.web.live_request import DEFAULT, MAX_ENOUGH, STRATEGIES, read_form, read_live_request
+from webcrawler.web.live_searches import OneAtATime, Searches, is_over
 from webcrawler.web.parameters import Parameters, read
-from webcrawler.web.render import page
+from webcrawler.web.render import NotNow, page
 from webcrawler.web.security import Tokens
 
 LABELS = {

@@ -15,9 +15,9 @@ from starlette.exceptions import HTTPException
 from webcrawler.records import Hit
 from webcrawler.search import Part, Results, Searcher
 from webcrawler.web.config import Config
-from webcrawler.web.failures import NotNow
 from webcrawler.web.monitoring import Metrics
 from webcrawler.web.parameters import SearchRequest
+from webcrawler.web.render import NotNow
 
 T = TypeVar("T")
 MAX_LETTERS = 200  # of a query to complete

@@ -17,8 +17,8 @@ from starlette.routing import Route
 from webcrawler.realtime import Journal
 from webcrawler.web.config import Config
 from webcrawler.web.hosts import client_of, host_of, is_local, is_loopback, known_hosts
-from webcrawler.web.live.request import from_json, read_live_request
-from webcrawler.web.live.searches import OneAtATime, Searches
+from webcrawler.web.live_request import from_json, read_live_request
+from webcrawler.web.live_searches import OneAtATime, Searches
 from webcrawler.web.render import json_answer
 from webcrawler.web.security import is_foreign
 

@@ -23,8 +23,8 @@ from webcrawler.archive import discard_left_over
 from webcrawler.errors import BadInput
 from webcrawler.realtime import Journal, RealtimeJob, journal
 from webcrawler.web.config import Config
-from webcrawler.web.failures import NotNow, log_fault
-from webcrawler.web.live.request import LiveRequest
+from webcrawler.web.live_request import LiveRequest
+from webcrawler.web.render import NotNow, log_fault
 
 LISTS = ("seeds", "examples")
 REMEMBERED = 200  # searches that are over
