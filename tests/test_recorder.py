@@ -150,17 +150,6 @@ def test_what_is_timed_goes_through_the_file_unchanged(tmp_path: Path) -> None:
     assert found["parse_seconds_bucket", "0.5"] == found["parse_seconds_bucket", "10.0"] == 2
 
 
-def test_limit_at_which_a_crawl_ended_is_known_until_the_next_begins(tmp_path: Path) -> None:
-    for tells, reason in ((True, "max_pages"), (False, "max_time"), (False, "")):
-        with metrics.kept(tmp_path, tells):
-            metrics.end(reason)
-    assert metrics.ended(tmp_path) == "max_pages"
-
-    with metrics.kept(tmp_path, True):
-        metrics.end("shutdown")  # somebody has ended it: no limit
-    assert metrics.ended(tmp_path) == ""
-
-
 @pytest.mark.parametrize("text", ["", "{", "SQLite format 3\0" + "x" * 5_000])
 def test_file_that_is_damaged_is_made_anew(tmp_path: Path, text: str) -> None:
     (tmp_path / "metrics").mkdir()

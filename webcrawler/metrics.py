@@ -23,7 +23,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metr
 from webcrawler import pace
 
 PREFIX = "webcrawler_"
-LIMITS = ("max_pages", "max_time", "collection_full")  # at which crawls end
 ALIVE_SECONDS = 10.0  # a gauge that was written before is of a process that was killed
 SHORT = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 MEDIUM = (*SHORT, 30.0, 60.0)
@@ -87,7 +86,6 @@ SCHEMA = """
         process TEXT, family TEXT, sample TEXT, labels TEXT, value REAL, written REAL,
         PRIMARY KEY (process, sample, labels)
     );
-    CREATE TABLE IF NOT EXISTS ended (number INTEGER PRIMARY KEY, reason TEXT);
 """
 ADD = """
     INSERT INTO figures VALUES (?1, ?2, ?3, ?4, ?5, iif(?1 = '', NULL, julianday('now')))
@@ -102,25 +100,14 @@ READ = """
 """
 Samples = dict[tuple[str, str, str], float]  # by family, name and labels
 
-_limit = ""  # at which the crawl of this process ends
-
-
-def end(reason: str) -> None:
-    """The crawl ends, for this reason."""
-    global _limit
-    _limit = reason if reason in LIMITS else ""
-
 
 @contextmanager
-def kept(crawl_dir: Path, tells_limit: bool = False) -> Iterator[None]:
+def kept(crawl_dir: Path) -> Iterator[None]:
     """Keep what this process counts until the block ends.
 
     A data folder that cannot be written costs the figures, not the process.
-
-    Args:
-        tells_limit: where this process ends at a limit, the crawl does.
     """
-    keeper, over = _Keeper(crawl_dir, tells_limit), threading.Event()
+    keeper, over = _Keeper(crawl_dir), threading.Event()
     writer = threading.Thread(target=keeper.write_until, args=(over,), name="metrics", daemon=True)
     writer.start()
     try:
@@ -133,9 +120,9 @@ def kept(crawl_dir: Path, tells_limit: bool = False) -> Iterator[None]:
 class _Keeper:
     """Adds what this process has counted to the file."""
 
-    def __init__(self, crawl_dir: Path, tells_limit: bool) -> None:
-        self._path, self._tells_limit = _path(crawl_dir), tells_limit
-        self._process, self._written = uuid4().hex, _samples("counter", "histogram")
+    def __init__(self, crawl_dir: Path) -> None:
+        self._path, self._process = _path(crawl_dir), uuid4().hex
+        self._written = _samples("counter", "histogram")
 
     def write_until(self, over: threading.Event) -> None:
         while not over.wait(pace.METRICS_WRITE_SECONDS):
@@ -154,8 +141,6 @@ class _Keeper:
                 db.executescript(SCHEMA)
                 db.execute(FORGET, [self._process, ALIVE_SECONDS])
                 db.executemany(ADD, rows)
-                if self._tells_limit:
-                    db.execute("REPLACE INTO ended VALUES (1, ?)", [_limit])
             self._written = counted
         except (OSError, sqlite3.OperationalError):  # another process writes, say: then with what comes next
             pass
@@ -176,11 +161,6 @@ def gauges(crawl_dir: Path) -> dict[str, float]:
     """What the processes that are alive say of themselves."""
     found = [one.samples for one in families(crawl_dir) if one.type == "gauge"]
     return {one.name.removeprefix(PREFIX): one.value for samples in found for one in samples}
-
-
-def ended(crawl_dir: Path) -> str:
-    """The limit at which the last crawl ended; "": at none."""
-    return "".join(reason for (reason,) in _rows(crawl_dir, "SELECT reason FROM ended"))
 
 
 def _path(crawl_dir: Path) -> Path:

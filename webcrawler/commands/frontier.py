@@ -124,10 +124,10 @@ class FrontierCommand(Command):
         found = standing(frontier, 1)
         if frontier.name == "index":
             crawling = is_held(self.crawl_dir / "crawls.lock")
-            gauges, ended = metrics.gauges(self.crawl_dir), metrics.ended(self.crawl_dir)
+            gauges = metrics.gauges(self.crawl_dir)
         else:  # of a spider, which says no more of itself than that it lives
-            crawling, gauges, ended = found.workers > 0, {}, ""
-        told = bottleneck(crawling, found, gauges=gauges, ended=ended)
+            crawling, gauges = found.workers > 0, {}
+        told = bottleneck(crawling, found, gauges=gauges)
         scope = asdict(read(self.crawl_dir))
         return found.stats | {"held_back": told.sentence, "held_back_by": told.cause, "scope": scope}
 

@@ -170,7 +170,6 @@ class Worker(ABC):
 
     def stop(self, reason: str) -> None:
         """Ends the crawl in good order: what is in flight is still decided."""
-        metrics.end(reason)
         self._stopping = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
 
     def fail(self, error: Exception, reason: str) -> None:

@@ -30,18 +30,15 @@ def bottleneck(
     standing: Standing | None,
     unknown: str = "",
     gauges: Mapping[str, float] | None = None,
-    ended: str = "",
 ) -> Bottleneck:
     """What holds a crawl back now.
 
     Args:
         standing: of the frontier; None if it cannot be asked, and `unknown` says why.
         gauges: what the crawl's processes say, as `metrics.gauges` returns it; any may be missing.
-        ended: the limit at which the last crawl ended; "": at none.
     """
     if not crawling:
-        at = f": the last one ended at its limit, {ended}" if ended else ""
-        return Bottleneck("idle", f"No crawl runs on this data folder{at}.")
+        return Bottleneck("idle", "No crawl runs on this data folder.")
     if standing is None:
         return Bottleneck(
             "redis", f"A crawl runs, but Redis is away: {unknown}. Nothing is leased until it answers."

@@ -114,8 +114,8 @@ class Overviews:
         processes = {name: is_held(crawl_dir / lock) for name, lock in PROCESSES.items()}
         if self._config.frontier != "index":  # spiders of others hold no lock of a data folder
             processes["crawl"] = bool(frontier and frontier.workers)
-        gauges, ended = metrics.gauges(crawl_dir), metrics.ended(crawl_dir)
-        held_back = bottleneck(processes["crawl"], frontier, unknown, gauges, ended)
+        gauges = metrics.gauges(crawl_dir)
+        held_back = bottleneck(processes["crawl"], frontier, unknown, gauges)
         documents, per_second, outcomes, lag, wrong = 0, None, dict[str, int](), None, ""
         try:
             with closing(Catalog(path, readonly=True)) as catalog:

@@ -82,7 +82,7 @@ class Stores:
         with ExitStack() as opened:
             _raise_file_limit()
             opened.enter_context(lock_folder(self._folder))
-            opened.enter_context(metrics.kept(self._folder, tells_limit=agent == 1 and not job.is_search))
+            opened.enter_context(metrics.kept(self._folder))
             self.connection = opened.enter_context(connection.from_settings(settings))
             # Not Redis, for which searches wait, too; but all threads and processes that are started below.
             if not os.nice(0) and not job.is_search:
