@@ -49,7 +49,6 @@ class Metrics:
             buckets=SECONDS,
             registry=self.registry,
         )
-        self.answers_cached = counter("webcrawler_answers_cached", "Searches answered from memory")
         self.searches_partial = counter("webcrawler_searches_partial", "Searches cut off by their deadline")
         self.judgments = counter("webcrawler_judgments", "Relevance judgments saved", ["grade"])
 
