@@ -86,10 +86,9 @@ def test_child_that_never_begins_tells_visitors_nothing_of_this_machine(
 def test_child_has_a_session_of_its_own_and_is_reaped(crawl_dir: Path) -> None:
     process = launched(Config(crawl_dir), "j1", arguments())
 
-    pid = process.pid  # type: ignore[attr-defined]
-    assert os.getsid(pid) == pid
+    assert os.getsid(process.pid) == process.pid
     process.send_signal(SIGKILL)
     until(lambda: process.poll() is not None, "its end")
 
     with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+        os.kill(process.pid, 0)

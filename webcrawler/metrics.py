@@ -56,9 +56,6 @@ refresher_checks_queued = _counter("refresher_checks_queued", "Checks of documen
 downloads = _gauge("downloads", "Downloads now")
 downloads_max = _gauge("downloads_max", "Downloads at a time, at most (CONCURRENT_REQUESTS)")
 delay_seconds = _gauge("delay_seconds", "Least pause between two fetches of a server (FRONTIER_DELAY)")
-crawl_delay_max_seconds = _gauge(
-    "crawl_delay_max_seconds", "Longest pause that a robots.txt may ask for (CRAWL_DELAY_MAX)"
-)
 parser_pages = _gauge("parser_pages", "Pages that are being parsed or wait for it")
 parsers = _gauge("parsers", "Parser processes, at most")
 batch_queue = _gauge("batch_queue", "Fetches that wait to be written")

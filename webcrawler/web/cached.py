@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,11 +23,10 @@ from webcrawler.search import Snippets
 from webcrawler.text.query import parse
 from webcrawler.web.config import Config
 from webcrawler.web.parameters import MAX_NUMBER, read
-from webcrawler.web.render import NotNow, page
+from webcrawler.web.render import page
 from webcrawler.web.sanitiser import MAX_CHARACTERS, Copy, forbids_copies, sanitised
 
-THREADS = 2
-MAX_WAITING = 50  # requests; a copy takes some milliseconds, of the worst page half a second
+AT_ONCE = 2  # a copy takes some milliseconds, of the worst page half a second
 # No script runs here, even if the sanitiser should let one through. `allow-same-origin` is for our own style
 # sheet, and harmless without `allow-scripts`.
 POLICY = (
@@ -48,29 +47,18 @@ class ArchivedPage(NamedTuple):
 
 
 def routes(config: Config) -> list[Route]:
-    return [Route("/cached", _Copies(config).show)]
+    turns = asyncio.Semaphore(AT_ONCE)
 
-
-class _Copies:
-    def __init__(self, config: Config) -> None:
-        self._crawl_dir = config.crawl_dir
-        self._threads = ThreadPoolExecutor(THREADS, "cached")
-        self._waiting = 0
-
-    async def show(self, request: Request) -> Response:
+    async def show(request: Request) -> Response:
         given = read(request)
         number, query = given.whole("number", None, 1, MAX_NUMBER), given.one("q")
-        if self._waiting >= MAX_WAITING:
-            raise NotNow("too many copies are asked for: try again in a moment")
-        self._waiting += 1
-        try:
-            loop = asyncio.get_running_loop()
-            found = await loop.run_in_executor(self._threads, archived, self._crawl_dir, number, query)
-        finally:
-            self._waiting -= 1
+        async with turns:
+            found = await run_in_threadpool(archived, config.crawl_dir, number, query)
         answer = page(request, "cached.html", found=found, query=query)
         answer.headers.update(HEADERS)
         return answer
+
+    return [Route("/cached", show)]
 
 
 def archived(crawl_dir: Path, number: int, query: str = "") -> ArchivedPage:

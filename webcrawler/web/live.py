@@ -26,11 +26,6 @@ from webcrawler.web.parameters import Parameters, read
 from webcrawler.web.render import NotNow, page
 from webcrawler.web.security import Tokens
 
-LABELS = {
-    "enough": "Similar pages wanted",
-    "max_pages": "Pages to fetch at most",
-    "max_time": "Seconds at most",
-}
 # What stays in the index, as the form offers it.
 KEEPS = {
     "similar": "similar pages",
@@ -116,9 +111,7 @@ class LivePages:
         except OneAtATime as error:
             return await self._form_page(request, form.fields, 409, RUNNING, error.job)
         except BadInput as error:
-            name, blank, rest = str(error).partition(" ")
-            line = f"“{LABELS[name]}”{blank}{rest}" if name in LABELS else str(error)
-            return await self._form_page(request, form.fields, 400, line)
+            return await self._form_page(request, form.fields, 400, str(error))
         except NotNow as error:
             return await self._form_page(request, form.fields, 503, str(error))
         return RedirectResponse(f"{self._config.root}/live/{job}", 303)

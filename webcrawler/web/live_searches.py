@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from starlette.concurrency import run_in_threadpool
 
@@ -26,6 +25,7 @@ from webcrawler.web.config import Config
 from webcrawler.web.live_request import LiveRequest
 from webcrawler.web.render import NotNow, log_fault
 
+Process = subprocess.Popen[bytes]
 LISTS = ("seeds", "examples")
 REMEMBERED = 200  # searches that are over
 LISTED = 25
@@ -44,14 +44,6 @@ class OneAtATime(Exception):
     def __init__(self, job: str) -> None:
         super().__init__(job)
         self.job = job
-
-
-class Process(Protocol):
-    """What is used of a `subprocess.Popen`."""
-
-    def poll(self) -> int | None: ...
-
-    def send_signal(self, sig: int, /) -> None: ...
 
 
 def is_over(journal: Journal) -> bool:

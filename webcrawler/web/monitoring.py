@@ -83,31 +83,31 @@ class Seen(Collector):
 
     def collect(self) -> Iterator[Metric]:
         now = self._overview
-        yield _gauge("index_documents", "Documents in the index", now.indexed)
-        yield _gauge("index_lag_changes", "Changes of the catalog not yet in the index", now.index_lag)
-        yield _gauge("crawl_alive", "1 while a crawl runs", now.crawling)
-        yield _gauge("crawl_documents_per_second", "Over the last ten seconds", now.per_second)
-        causes = {cause: cause == now.held_back_by for cause in CAUSES}
+        yield _gauge("index_documents", "Documents in the index", now["indexed"])
+        yield _gauge("index_lag_changes", "Changes of the catalog not yet in the index", now["index_lag"])
+        yield _gauge("crawl_alive", "1 while a crawl runs", now["crawling"])
+        yield _gauge("crawl_documents_per_second", "Over the last ten seconds", now["per_second"])
+        causes = {cause: cause == now["held_back_by"] for cause in CAUSES}
         yield _gauges("held_back", "1 for what holds the crawl back now", "cause", causes)
-        yield _gauges("process_alive", "1 while such a process runs", "process", now.processes)
-        yield _gauge("disk_free_bytes", "Free on the disk of the data folder", now.free_bytes)
-        yield _gauges("disk_used_bytes", "Used by parts of the data folder", "part", now.sizes)
+        yield _gauges("process_alive", "1 while such a process runs", "process", now["processes"])
+        yield _gauge("disk_free_bytes", "Free on the disk of the data folder", now["free_bytes"])
+        yield _gauges("disk_used_bytes", "Used by parts of the data folder", "part", now["sizes"])
         yield from self._frontier()
         yield from metrics.families(self._crawl_dir)
 
     def _frontier(self) -> Iterator[Metric]:
-        now = self._overview.frontier
-        if now and not now.stats["seen"]:  # a spider of others has one of another name
+        now = self._overview["frontier"]
+        if now and not now["stats"]["seen"]:  # a spider of others has one of another name
             now = None
-        states = {name: now.stats[name] for name in STATES} if now else {}
+        states = {name: now["stats"][name] for name in STATES} if now else {}
         yield _gauges("frontier_urls", "URLs by state", "state", states)
-        servers = {name: getattr(now, name) for name in SERVERS} if now else {}
+        servers = {name: now[name] for name in SERVERS} if now else {}
         yield _gauges("frontier_servers", "Servers with URLs, by state", "state", servers)
-        retrying, workers = (now.retrying, now.workers) if now else (None, None)
+        retrying, workers = (now["retrying"], now["workers"]) if now else (None, None)
         yield _gauge("frontier_retrying_urls", "URLs to be tried again at a time", retrying)
         yield _gauge("frontier_workers", "Workers that are alive", workers)
         refused = CounterMetricFamily(PREFIX + "frontier_refused", "Links not taken in", labels=["reason"])
-        yield _parted(refused, now.stats["refused"] if now else {})
+        yield _parted(refused, now["stats"]["refused"] if now else {})
 
 
 def _gauge(name: str, says: str, value: float | None) -> Metric:

@@ -14,7 +14,6 @@ from hashlib import sha256
 from http import HTTPStatus
 from importlib.resources import files
 from mimetypes import guess_type
-from threading import Lock
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -139,7 +138,6 @@ MINUTE_SECONDS = 60
 
 _log = logging.getLogger(__name__)
 _logged: dict[str, float] = {}  # when, of the lines of the last minute
-_logging = Lock()
 
 
 class NotNow(Unavailable):
@@ -149,12 +147,11 @@ class NotNow(Unavailable):
 def log_fault(line: str) -> None:
     """Log a fault unless the same line was logged in the last minute: every request may meet it."""
     now = time.monotonic()
-    with _logging:
-        for old in [old for old, since in _logged.items() if now - since >= MINUTE_SECONDS]:
-            del _logged[old]
-        if line in _logged:
-            return
-        _logged[line] = now
+    for old in [old for old, since in list(_logged.items()) if now - since >= MINUTE_SECONDS]:
+        _logged.pop(old, None)
+    if line in _logged:
+        return
+    _logged[line] = now
     _log.error("%s", line)
 
 

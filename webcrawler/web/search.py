@@ -15,10 +15,9 @@ from webcrawler.index import indexed_documents
 from webcrawler.search import Results, as_dict
 from webcrawler.search.rankings import RANKINGS
 from webcrawler.web.hosts import host_of
-from webcrawler.web.judge import JudgeForm
 from webcrawler.web.parameters import MAX_ADDED, MAX_NUMBER, MAX_WITHIN, SearchRequest, read, read_search
 from webcrawler.web.render import FRESH, json_answer, page, rendered
-from webcrawler.web.use import TYPED, PageOfLog
+from webcrawler.web.use import TYPED
 
 NOTHING = SearchRequest("")
 PAGES_BEFORE = 4  # numbers shown before the current page
@@ -41,19 +40,9 @@ async def search(request: Request) -> Response:
         return await home(request, wanted)
     results = await request.app.state.answers.search(wanted)
     judge = await request.app.state.judge.form(request, wanted)
-    # in a thread: a hundred hits take some 20 ms to render
     used = request.app.state.use.shown(request, wanted, results, TYPED in request.headers)
-    return await run_in_threadpool(_page, request, wanted, results, judge, used)
-
-
-def _page(
-    request: Request,
-    wanted: SearchRequest,
-    results: Results,
-    judge: JudgeForm | None,
-    used: PageOfLog | None,
-) -> Response:
-    return page(
+    return await run_in_threadpool(  # a hundred hits take some 20 ms to render
+        page,
         request,
         "results.html",
         wanted=wanted,

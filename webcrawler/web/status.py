@@ -10,9 +10,10 @@ import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -44,26 +45,7 @@ LISTED, LINKS = 100, 3
 BUSY = "others are asking for such a list: try again in a moment"
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """How everything is at one time; what is unknown is None or empty."""
-
-    time: float
-    crawling: bool
-    held_back: str
-    held_back_by: str  # one of frontier.CAUSES
-    documents: int
-    per_second: float | None  # documents fetched, over the last ten seconds
-    frontier: Standing | None
-    frontier_unknown: str  # why it is None
-    outcomes: dict[str, int]  # fetches by "state/reason", where the frontier cannot be asked
-    indexed: int  # documents in the index
-    index_lag: int | None  # changes of the catalog that are not in it
-    sizes: dict[str, int]  # bytes by part of the data folder
-    free_bytes: int
-    catalog_unknown: str  # why there are no documents
-    processes: dict[str, bool]  # is it alive? by name
-    figures: dict[str, float]  # gauges of the processes that are alive
+Overview = dict[str, Any]  # the keys of /api/status; what is unknown is None or empty
 
 
 class Overviews:
@@ -126,24 +108,24 @@ class Overviews:
                     lag = max(0, catalog.last_seq() - applied_seq(crawl_dir / "index"))
         except WebcrawlerError:
             wrong = "unreadable" if path.exists() else "nothing was crawled yet"
-        return Overview(
-            time=now,
-            crawling=processes["crawl"],
-            held_back=held_back.sentence,
-            held_back_by=held_back.cause,
-            documents=documents,
-            per_second=per_second,
-            frontier=frontier,
-            frontier_unknown=unknown,
-            outcomes=outcomes,
-            indexed=indexed_documents(crawl_dir / "index"),
-            index_lag=lag,
-            sizes=_sizes(crawl_dir),
-            free_bytes=shutil.disk_usage(crawl_dir).free if crawl_dir.exists() else 0,
-            catalog_unknown=wrong,
-            processes=processes,
-            figures=gauges,
-        )
+        return {
+            "time": now,
+            "crawling": processes["crawl"],
+            "held_back": held_back.sentence,
+            "held_back_by": held_back.cause,
+            "documents": documents,
+            "per_second": per_second,
+            "frontier": asdict(frontier) if frontier else None,
+            "frontier_unknown": unknown,
+            "outcomes": outcomes,
+            "indexed": indexed_documents(crawl_dir / "index"),
+            "index_lag": lag,
+            "sizes": _sizes(crawl_dir),
+            "free_bytes": shutil.disk_usage(crawl_dir).free if crawl_dir.exists() else 0,
+            "catalog_unknown": wrong,
+            "processes": processes,
+            "figures": gauges,
+        }
 
 
 def _sizes(crawl_dir: Path) -> dict[str, int]:
@@ -171,7 +153,7 @@ def routes(overviews: Overviews, live: LivePages, catalog: Path) -> list[Route]:
         return answer
 
     async def api(request: Request) -> Response:
-        return json_answer(asdict(await overviews.newest()), cache="no-store")
+        return json_answer(await overviews.newest(), cache="no-store")
 
     async def pages(request: Request) -> Response:
         state = read(request).one("state") or "broken"

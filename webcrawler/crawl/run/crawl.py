@@ -159,7 +159,6 @@ class Crawl(Worker):
         """Say what holds now; the functions are called in another thread."""
         parsers, batch, politeness = self.stores.parsers, self.stores.batch, self.frontier.politeness
         metrics.delay_seconds.set(politeness.delay)
-        metrics.crawl_delay_max_seconds.set(politeness.crawl_delay_max)
         metrics.parsers.set(parsers.workers)
         metrics.downloads.set_function(lambda: len(self.leases.downloading))
         metrics.downloads_max.set(self.leases.downloads.limit)
