@@ -7,7 +7,7 @@ from pathlib import Path
 from signal import SIGKILL, SIGTERM
 
 import pytest
-from live import HERE, started, until_there, web_searches
+from live import HERE, started
 from localweb import PROJECT, share_demo_web
 from starlette.testclient import TestClient
 from waiting import until
@@ -42,31 +42,6 @@ def test_child_searches_the_demo_web_and_ends_in_order_when_told(crawl_dir: Path
     found = journal.read(crawl_dir, "j1")
     assert found and found["state"] == "finished" and found["hits"]
     assert (crawl_dir / "catalog.sqlite").exists()
-
-
-@pytest.mark.slow
-def test_child_that_is_killed_has_broken_off_and_who_asks_the_same_again_starts_another(
-    crawl_dir: Path, demo_web: DemoWeb
-) -> None:
-    app = make_app(Config(share_demo_web(demo_web, crawl_dir)))
-    with TestClient(app, HERE, follow_redirects=False, client=("127.0.0.1", 50_000)) as web:
-        killed = started(web, q="solar eclipse", strategy="breadth", enough=0)
-
-        def fetched(job: str) -> int:
-            found = journal.read(crawl_dir, job)
-            return found["fetched"] if found else 0
-
-        until(lambda: fetched(killed) >= 3, "pages")
-        web_searches(web)._started[killed].process.kill()
-        until_there(web, lambda: web_searches(web)._started[killed].is_over, "its end")
-        assert "Ended: it broke off." in web.get(f"/live/{killed}").text
-        job = started(web, q="solar eclipse", strategy="breadth", enough=0)
-        assert job != killed
-        until(lambda: fetched(job) >= 3, "pages of the second")
-
-    until(lambda: not journal.is_alive(crawl_dir, job), "its end")
-    found = journal.read(crawl_dir, job)
-    assert found and (found["state"], found["reason"]) == ("finished", "stopped")
 
 
 @pytest.mark.slow
