@@ -23,12 +23,12 @@ from webcrawler.evaluation.focused import (
     Run,
     Topic,
     compared,
+    crawl,
     mode_of,
     read_topics,
     runs,
     tables,
 )
-from webcrawler.evaluation.focused.experiments import crawl
 from webcrawler.evaluation.focused.report import Pooled, marks_of, pooled
 from webcrawler.frontier import Ordering, Seen, Source
 from webcrawler.records import Lease, Link, Text

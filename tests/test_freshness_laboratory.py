@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import freshness
-from webcrawler.evaluation.freshness.laboratory import Collection, Run, run
+from webcrawler.evaluation.freshness import Collection, Run, run
 from webcrawler.evaluation.freshness.world import (
     ALWAYS_NOW,
     HONEST,

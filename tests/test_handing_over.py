@@ -25,7 +25,7 @@ from webcrawler.errors import BadInput, TooLarge, Unavailable, WebcrawlerError
 from webcrawler.index import follower
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
-from webcrawler.repository import MainIndex, hand_over, receive, receiver, share_finds
+from webcrawler.repository import MainIndex, hand_over, importing, receive, share_finds
 from webcrawler.repository.export import HandedOver
 from webcrawler.web import make_app
 
@@ -84,7 +84,7 @@ def test_what_is_too_much_at_a_time_is_sent_in_parts_and_left_out_if_it_is_too_l
     taken: int,
     left_out: dict[str, int],
 ) -> None:
-    monkeypatch.setattr(receiver, "MOST_RECORDS", most)  # one of them is about the file
+    monkeypatch.setattr(importing, "MOST_RECORDS", most)  # one of them is about the file
 
     with main_index(tmp_path / "main") as index:
         assert send(folder, index) == HandedOver(12, 0, taken=taken, known=0, left_out=left_out)

@@ -25,7 +25,7 @@ from webcrawler import settings as project
 from webcrawler.background import hold_crawl, try_lock
 from webcrawler.errors import BadInput, TooLarge
 from webcrawler.index import follower
-from webcrawler.repository import Imported, rebuild, receive, receiver
+from webcrawler.repository import Imported, importing, rebuild, receive
 from webcrawler.scope import Scope, change
 from webcrawler.search import Searcher
 from webcrawler.web import Config, make_app
@@ -152,7 +152,7 @@ def test_networks_that_the_owner_allows_are_taken_in(folder: Path) -> None:
 def test_pages_are_taken_in_beside_a_crawl_and_not_beside_a_command_that_must_be_alone(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiver, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(importing, "PATIENCE_SECONDS", 0.0)
     folder.mkdir()
     body = packed(folder, QUOKKA)
 
@@ -252,7 +252,7 @@ def test_any_bytes_are_judged(noise: bytes, place: int) -> None:
     body = gzip.compress(b"a" * 300) + gzip.compress(b"b" * 300)
     for sent in (noise, body[:place] + noise + body[place:]):
         try:
-            receiver.check_size(sent)
+            importing.check_size(sent)
         except BadInput:
             continue
         assert sent.startswith(b"\x1f\x8b")
@@ -269,21 +269,21 @@ def test_any_bytes_are_judged(noise: bytes, place: int) -> None:
     ids=["a bomb", "two of half its size", "many records", "a bomb and more"],
 )
 def test_what_unpacks_to_too_much_is_refused(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(receiver, "MOST_UNPACKED_BYTES", 2_000_000)
-    monkeypatch.setattr(receiver, "MOST_RECORDS", 20)
+    monkeypatch.setattr(importing, "MOST_UNPACKED_BYTES", 2_000_000)
+    monkeypatch.setattr(importing, "MOST_RECORDS", 20)
 
     with pytest.raises(TooLarge):
-        receiver.check_size(body)
+        importing.check_size(body)
 
 
 @pytest.mark.parametrize("end", [b"", b"\r\n\r\n"], ids=["no end", "no end of the answer's"])
 def test_headers_without_an_end_are_refused(end: bytes) -> None:
     with pytest.raises(BadInput, match="headers"):
-        receiver.check_size(gzip.compress(b"WARC/1.0\r\n" + end + b"a:b\r\n" * 20_000))
+        importing.check_size(gzip.compress(b"WARC/1.0\r\n" + end + b"a:b\r\n" * 20_000))
 
 
 def test_pages_that_are_bombs_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(receiver, "MOST_UNPACKED_BYTES", 2_000_000)
+    monkeypatch.setattr(importing, "MOST_UNPACKED_BYTES", 2_000_000)
     bomb = gzip.compress(b"<p>" + b"0" * 900_000)
     coded = {**HTML, "Content-Encoding": "gzip"}
 

@@ -6,8 +6,7 @@ one data folder of several, and `export` writes documents for others. `backup` m
 folder, and `check` says whether its stores belong together.
 """
 
-from webcrawler.repository.backup import backup
-from webcrawler.repository.check import check
+from webcrawler.repository.backup import backup, check
 from webcrawler.repository.export import (
     Exported,
     MainIndex,
@@ -17,9 +16,8 @@ from webcrawler.repository.export import (
     share_finds,
     token_of,
 )
-from webcrawler.repository.importing import Imported, import_files
+from webcrawler.repository.importing import Imported, follow, import_files, receive
 from webcrawler.repository.rebuild import Rebuilt, hold_alone, merge, rebuild
-from webcrawler.repository.receiver import follow, receive
 
 __all__ = [
     "Exported",
