@@ -353,8 +353,9 @@ def _followed(entry: Entry, explored: Container[int], verdict: Verdict) -> tuple
 
 def _refusal(link: Link, lease: Lease, explored: Container[int]) -> str:
     """Why a link is not followed; "" where it is. The target of a redirect stands for the page asked for."""
+    why = link.refused or ("nofollow" if link.rel == "nofollow" else "")
     is_explored = link.id in explored and link.id != lease.id and link.rel != "redirect"
-    return link.refused or ("nofollow" if link.rel == "nofollow" else "explored" if is_explored else "")
+    return why or ("explored" if is_explored else "")
 
 
 def _log(entries: Sequence[Entry], explored: Container[int], settled: Sequence[tuple[Lease, str]]) -> None:

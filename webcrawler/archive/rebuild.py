@@ -126,11 +126,7 @@ def _tell_sitemaps(replay: Replay, catalog: Catalog, admits: Callable[[Link], bo
 
 
 def _add(
-    frontier: Frontier,
-    replay: Replay,
-    catalog: Catalog,
-    sitemaps: Mapping[int, Link],
-    progress: Progress,
+    frontier: Frontier, replay: Replay, catalog: Catalog, sitemaps: Mapping[int, Link], progress: Progress
 ) -> int:
     """Takes all URLs in, in the order in which they were found; returns how many were new."""
     ordering, told, added = frontier.ordering, _Told(), 0

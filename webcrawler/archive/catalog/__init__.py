@@ -39,14 +39,7 @@ from webcrawler.archive.catalog._links import (
     Outlink,
     Signs,
 )
-from webcrawler.archive.catalog._rows import (
-    GONE,
-    REFUSING,
-    PastFetch,
-    Verdict,
-    document,
-    unpack,
-)
+from webcrawler.archive.catalog._rows import GONE, REFUSING, PastFetch, Verdict, document, unpack
 from webcrawler.archive.catalog._urls import Fetches, Outcome, Urls
 from webcrawler.archive.catalog._writer import Writer
 from webcrawler.errors import BadInput
@@ -110,11 +103,7 @@ class Catalog(Writer):
     """
 
     def __init__(
-        self,
-        path: Path,
-        readonly: bool = False,
-        job: str = "",
-        limits: Mapping[str, float] = NO_LIMITS,
+        self, path: Path, readonly: bool = False, job: str = "", limits: Mapping[str, float] = NO_LIMITS
     ) -> None:
         db = connect(path, readonly)
         super().__init__(db, Watched(path.parent), job, limits, readonly)

@@ -99,15 +99,7 @@ class Checks:
             (seq, limit),
         )
         columns = list(zip(*rows, strict=True)) or [()] * len(Told._fields)
-        types = (
-            *[numpy.int64] * 3,
-            *[numpy.float64] * 2,
-            numpy.int8,
-            numpy.int8,
-            bool,
-            bool,
-            numpy.int8,
-        )
+        types = (*[numpy.int64] * 3, *[numpy.float64] * 2, numpy.int8, numpy.int8, bool, bool, numpy.int8)
         return Told._make(map(numpy.array, columns, types))
 
     def documents(self) -> NDArray[numpy.void]:

@@ -63,7 +63,9 @@ def mark_near_duplicates(db: sqlite3.Connection, before: int) -> None:
     if news:
         db.execute("DELETE FROM near")
         insert_many(db, "INSERT INTO near (number, older)", news)
-        run(db, "mark-near.sql")
+        db.execute(
+            "UPDATE documents SET near_duplicate_of = n.older FROM near n WHERE n.number = documents.number"
+        )
 
 
 def is_near(one: int | None, other: int | None) -> bool:

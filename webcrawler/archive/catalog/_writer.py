@@ -40,6 +40,17 @@ from webcrawler.urls import split
 
 REMEMBERED = 250_000  # page numbers by URL id, about 160 bytes each
 FINDS = "SELECT f.number, u.id FROM finds f JOIN urls u ON u.number = f.number WHERE f.job = ? LIMIT ?"
+BLOCK = """INSERT INTO servers (name, blocked) VALUES (?, 1)
+    ON CONFLICT (name) DO UPDATE SET blocked = 1 WHERE NOT blocked"""
+UNBLOCK = "UPDATE servers SET blocked = 0 WHERE name = ? AND blocked"
+TOUCHED = "number IN (SELECT number FROM touched)"
+# As if they were gone.
+TAKE_OUT = f"""INSERT INTO batch (position, number, found, fresh)
+    SELECT d.number, d.number, 0, 1 {URL} JOIN documents d ON d.number = u.number
+    WHERE d.{TOUCHED} AND (u.removed OR s.blocked)"""
+# The anchor texts of all these pages may have changed, with the newest change.
+RENAMED = """INSERT INTO unlinked (seq, target)
+    SELECT (SELECT max(seq) FROM changes), number FROM touched"""
 DISCARDED = 500  # finds to a transaction: other processes that write wait for it
 HOUR_S = 3600.0
 DAY_S = 24 * HOUR_S
@@ -123,17 +134,13 @@ class Writer:
         Its links and the history stay; the changes take it out of the index.
         """
         with transaction(self._db):
-            if not run(self._db, "block.sql", server=server).rowcount:
-                return 0
-            run(self._db, "touch-server.sql", server=server)
-            return self._take_out()
+            return self._take_out_of(server) if self._db.execute(BLOCK, (server,)).rowcount else 0
 
     def unblock(self, server: str) -> None:
         """Store what is fetched there from now on; what was removed comes back with its next fetch."""
         with transaction(self._db):
-            if run(self._db, "unblock.sql", server=server).rowcount:
-                run(self._db, "touch-server.sql", server=server)
-                self._take_out()
+            if self._db.execute(UNBLOCK, (server,)).rowcount:
+                self._take_out_of(server)
 
     def move_places(self, old: str, new: str, moved: Mapping[int, int]) -> None:
         """One WARC file has taken the place of another: old offsets and new ones; others have no record now.
@@ -169,12 +176,17 @@ class Writer:
             rows = self._db.execute(f"SELECT u.number, s.name || u.path, u.removed {URL}")
             changed = [number for number, url, removed in rows if scope.has_removed(url) != removed]
             self._touch(changed)
-            run(self._db, "removed.sql")
+            self._db.execute(f"UPDATE urls SET removed = NOT removed WHERE {TOUCHED}")
             if changed:
                 self._take_out()
             meta = ("removed", scope.digest_of_removed)
             self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta)
         self._obeyed = scope
+
+    def _take_out_of(self, server: str) -> int:
+        rows = self._db.execute(f"SELECT u.number {URL} WHERE s.name = ?", (server,))
+        self._touch([number for (number,) in rows])
+        return self._take_out()
 
     def _digest_of_removed(self) -> str:
         row = self._db.execute("SELECT value FROM meta WHERE key = 'removed'").fetchone()
@@ -186,11 +198,11 @@ class Writer:
         Removes their texts, keeps links and history, and passes texts on as when a page is gone.
         """
         self._clear_batch()
-        removed = run(self._db, "take-out.sql").rowcount
+        removed = self._db.execute(TAKE_OUT).rowcount
         self._apply_batch()
-        if not removed:
-            run(self._db, "touch.sql")
-        run(self._db, "rename.sql")
+        if not removed:  # other pages may still name these
+            self._db.execute("INSERT INTO changes (number, kind) SELECT number, 'links' FROM touched LIMIT 1")
+        self._db.execute(RENAMED)
         return removed
 
     def discard(self, numbers: Collection[int]) -> None:
@@ -242,7 +254,6 @@ class Writer:
         insert_many(db, f"INSERT INTO batch ({COLUMNS})", batch)
         soft = self._soft_404s()
         run(db, "checks.sql", **self._limits)
-        run(db, "spell.sql")
         sys.audit("webcrawler.catalog.checked")
         links: list[Row] = []
         unchanged: set[int] = set()  # URL ids of sitemaps
@@ -256,16 +267,14 @@ class Writer:
         before = self._links_before(was)
         insert_many(db, "INSERT OR IGNORE INTO links", links)
         run(db, "linked.sql")
-        run(db, "gone.sql")
         run(db, "unlinked.sql")
         sys.audit("webcrawler.catalog.linked")
         run(db, "mark-finds.sql", job=self._job)
         self._apply_batch()
-        run(db, "history.sql", lambda: sys.audit("webcrawler.catalog.history"))
-        told = map(json.loads, run(db, "verdict.sql").fetchone())
+        told = run(db, "history.sql", lambda: sys.audit("webcrawler.catalog.history")).fetchone()
         sys.audit("webcrawler.catalog.after-verdict")
         ids = [entry.fetch.lease.id for entry in entries]
-        sets = [frozenset(ids[place] for place in places) for places in (*told, soft)]
+        sets = [frozenset(ids[place] for place in places) for places in (*map(json.loads, told), soft)]
         links_before = {id: before[page] for id, page in zip(ids, pages, strict=True) if page in before}
         verdict = Verdict._make((*sets, links_before))
         return verdict._replace(unchanged=verdict.unchanged | unchanged)

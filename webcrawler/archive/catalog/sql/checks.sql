@@ -97,3 +97,9 @@ UPDATE documents SET (checked, text_digest, fetched, status, content_type, diges
                  CASE WHEN found THEN status END AS status_200, CASE WHEN found THEN content_type END AS type_200
           FROM batch WHERE number = documents.number) b)
 WHERE number IN (SELECT number FROM batch WHERE same);
+
+-- How URLs were fetched; it stays the spelling that brought a document, when a fetch by another one finds nothing.
+UPDATE urls SET spelling = (SELECT b.spelling FROM batch b WHERE b.number = urls.number)
+WHERE number IN (
+    SELECT b.number FROM batch b JOIN urls u ON u.number = b.number
+    WHERE NOT b.fenced AND (b.checked IS NULL OR b.found OR b.same) AND u.spelling IS NOT b.spelling);
