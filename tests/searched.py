@@ -10,7 +10,7 @@ from pathlib import Path
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index.follower import Follower
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
-from webcrawler.search.vocabulary.builder import build
+from webcrawler.search.vocabulary import build
 from webcrawler.search.vocabulary.stored import store
 from webcrawler.urls import server, url_id
 

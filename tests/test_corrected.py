@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from webcrawler.search.corrections import Corrected, corrected
 from webcrawler.search.vocabulary import Vocabulary
 from webcrawler.search.vocabulary.completions import Phrases, places_of
-from webcrawler.search.vocabulary.spelling import Words
-from webcrawler.search.vocabulary.stored import Lists
+from webcrawler.search.vocabulary.stored import Lists, Words
 from webcrawler.search.vocabulary.thesaurus import Thesaurus
 from webcrawler.text import terms
 from webcrawler.text.query import parse

@@ -17,7 +17,7 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.index.follower import Follower
 from webcrawler.records import Entry
 from webcrawler.search import Searcher
-from webcrawler.search.vocabulary.builder import build
+from webcrawler.search.vocabulary import build
 from webcrawler.search.vocabulary.stored import store
 from webcrawler.text.reference import Reference
 

@@ -46,7 +46,7 @@ def test_it_is_never_left_out_and_ranks_as_before_for_other_words(
         dict(marking.rank("cheap flights")),
     )
 
-    monkeypatch.setattr("webcrawler.search.adjustments.SPAM", 1)
+    monkeypatch.setattr("webcrawler.search.engine.SPAM", 1)
     before = dict(marking.rank("cheap flights"))
 
     assert total == 2
@@ -68,6 +68,6 @@ def test_what_honest_pages_repeat_is_no_mark(
     publish(tmp_path, [entry((TARGET, "Cheap flights", text))])
 
     marked = Searcher(tmp_path).rank("cheap flights")
-    monkeypatch.setattr("webcrawler.search.adjustments.SPAM", 1)
+    monkeypatch.setattr("webcrawler.search.engine.SPAM", 1)
 
     assert marked == Searcher(tmp_path).rank("cheap flights")

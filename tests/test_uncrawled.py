@@ -18,8 +18,7 @@ from webcrawler.index.follower import Follower
 from webcrawler.records import Entry
 from webcrawler.scope import Scope, change
 from webcrawler.search import Searcher
-from webcrawler.search.adjustments import below
-from webcrawler.search.engine import CRAWLED
+from webcrawler.search.engine import CRAWLED, below
 
 NEVER = "http://b.test/docs/never"
 

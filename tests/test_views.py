@@ -21,8 +21,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, hold_crawl
 from webcrawler.index import applied_seq
 from webcrawler.linkgraph import stored
-from webcrawler.search.vocabulary import Vocabulary, builder, load
-from webcrawler.search.vocabulary.builder import VocabularyRenewal
+from webcrawler.search.vocabulary import Vocabulary, VocabularyRenewal, load, remake, wait_until_made
 from webcrawler.views import derive
 
 FOLDER = "vocabulary"
@@ -98,7 +97,7 @@ def test_what_is_there_is_not_made_again(tmp_path: Path) -> None:
     before = [(tmp_path / name).stat() for name in (f"{FOLDER}/vocabulary.npz", "ranks/ranks.bin")]
 
     derive(tmp_path, {})
-    builder.wait_until_made(tmp_path)
+    wait_until_made(tmp_path)
 
     after = [(tmp_path / name).stat() for name in (f"{FOLDER}/vocabulary.npz", "ranks/ranks.bin")]
     assert [file.st_ino for file in after] == [file.st_ino for file in before]
@@ -181,7 +180,7 @@ def test_remaking_the_words_takes_over_from_the_one_at_work(tmp_path: Path, star
         first = start()
         until(lambda: holder(tmp_path) == first.pid, "the views")
 
-        builder.remake(tmp_path)
+        remake(tmp_path)
 
         assert first.wait(240) == 0
         assert vocabulary_of(tmp_path).frequency("bread") == 1

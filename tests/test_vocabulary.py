@@ -18,25 +18,26 @@ from scipy.stats import chi2_contingency
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Text
-from webcrawler.search.vocabulary import Vocabulary, load
-from webcrawler.search.vocabulary.builder import make
+from webcrawler.search.vocabulary import Vocabulary, load, make
 from webcrawler.search.vocabulary.completions import Completions, Phrases, as_query, places_of, suggested
 from webcrawler.search.vocabulary.documents import Collected, distinct_titles, names_of, phrases_of
-from webcrawler.search.vocabulary.spelling import Spelling, Words
-from webcrawler.search.vocabulary.stored import NAME, Lists, stored_seq
+from webcrawler.search.vocabulary.stored import NAME, Lists, Words, stored_seq
 from webcrawler.search.vocabulary.thesaurus import Thesaurus, likelihood_ratio, related
 
 # Spelling
 
 
-def best(known: Spelling | Vocabulary, word: str) -> str:
+def best(known: Vocabulary, word: str) -> str:
     return next((one.word for one in known.corrections(word)), "")
 
 
-def spelling(english: str = "", **documents: int) -> Spelling:
+def spelling(english: str = "", **documents: int) -> Vocabulary:
     words = sorted({*documents, *english.split()})
     counts = np.array([documents.get(word, 0) for word in words], np.int32)
-    return Spelling(Words(words, counts, np.array([word in english.split() for word in words], bool)))
+    known = Words(words, counts, np.array([word in english.split() for word in words], bool))
+    none = np.zeros(0, np.int32)
+    related = Thesaurus([], [], np.zeros(1, np.int32), none, none.astype(np.float32))
+    return Vocabulary(Lists(known, related, Phrases([], [], none.astype(np.float32), places_of([]))), 1)
 
 
 CRAWL = spelling(
@@ -439,7 +440,7 @@ def test_a_torn_file_is_as_none(tmp_path: Path, damage: str) -> None:
     made(tmp_path)
     path = tmp_path / "vocabulary" / NAME
     if damage == "pickle":
-        np.savez(path, version=np.array([print], dtype=object), allow_pickle=True)
+        np.savez(path, of=np.array([print], dtype=object), allow_pickle=True)
     elif damage == "flipped":
         content = bytearray(path.read_bytes())
         content[content.index(b"ciphertext")] ^= 1

@@ -26,7 +26,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.index.follower import Follower
 from webcrawler.records import Entry, Text
-from webcrawler.search.vocabulary.builder import build
+from webcrawler.search.vocabulary import build
 from webcrawler.search.vocabulary.stored import store
 from webcrawler.urls import canonical
 from webcrawler.web.sanitiser import TAGS

@@ -13,7 +13,7 @@ from whoosh.index import open_dir
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index.follower import wait_until_caught_up
 from webcrawler.search import Searcher
-from webcrawler.search.adjustments import MOST
+from webcrawler.search.engine import MOST
 from webcrawler.text import analysis
 
 from .conftest import Crawled, Docweb

@@ -1,23 +1,27 @@
-"""From a query to page numbers, best first."""
+"""From a query to page numbers, best first.
+
+Whatever ranking is asked, pages are lowered, and none is left out: for their language, for being stuffed with
+the words of the query, and for never having been fetched.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Reading
-from webcrawler.search import adjustments
 from webcrawler.search.facets import Count, Labels
 from webcrawler.search.masks import ENOUGH, FIELDS, PART, SHORT_FIELDS, Matched, all_words, match
-from webcrawler.search.matches import Identifier, Matches, Part, typed
+from webcrawler.search.matches import Factor, Floats, Identifier, Matches, Part, typed
 from webcrawler.search.opened import Opened
 from webcrawler.search.rankings import DEFAULT, make_ranking
+from webcrawler.search.results import Related
 from webcrawler.search.sections import best_sections
 from webcrawler.text import Lexicon, Reference, general, overlapping
 from webcrawler.text.query import Query, QueryTerm, nodes, parse
@@ -27,6 +31,13 @@ SKIPPING = 0.2  # of the pages: the function words of a language that has so man
 TEXT = ("title", "body")
 MAX_RANKED = 4_000  # pages that are put in order; nobody looks further
 CRAWLED = 10  # hits that were fetched; where there are as many, nobody misses pages that never were
+FOREIGN = 0.7  # by which the score of a page is multiplied that is in another language than the asker's,
+PERHAPS_FOREIGN = 0.85  # and where the asker's is not known, in another than most pages
+SPAM = 0.5  # by which the score of a stuffed page is multiplied: marks can be wrong
+STUFFED_WORDS = 100  # of a text that can be stuffed: short ones name their subject often
+# Share of a text that the MOST words of the query which it has most make up, from which on it is stuffed. On
+# docweb, no three words make up more than .64 of a page: explanation/ranking.md.
+STUFFED, MOST = 2 / 3, 3
 RELEVANCE, CHANGED = SORTS = ("relevance", "changed")  # what comes first
 
 
@@ -50,7 +61,8 @@ class Question(NamedTuple):
 class Answer(NamedTuple):
     """Best first; of equal scores the lower page number."""
 
-    total: int  # pages that satisfy the query
+    query: Query  # as it was read
+    total: int  # pages that satisfy it
     pages: NDArray[np.int32]  # page numbers, maybe only the best of them
     scores: NDArray[np.float64]
     explain: Callable[[Sequence[int]], list[list[Part]]]  # of page numbers among them
@@ -61,6 +73,8 @@ class Answer(NamedTuple):
     missing: tuple[str, ...]  # words that no page has, as they were typed
     counts: Mapping[str, list[Count]]  # by facet, where asked for
     servers: int  # that have documents, in the whole collection; more than a thousand count as so many
+    added: Sequence[Related] = ()  # by the thesaurus
+    related: Sequence[Related] = ()  # that might be added
 
 
 class Engine:
@@ -76,9 +90,10 @@ class Engine:
         counts, enough = self.reading.languages, SKIPPING * self.reading.documents
         skipped = tuple(name for name, pages in counts.items() if pages >= enough) or ("en",)
         # a word that is not there is looked up in each field and segment: 1 ms in 16 languages
-        return Lexicon(
-            tuple(counts)[:LANGUAGES], skipped, lru_cache(10_000)(partial(_is_known, self.reading))
-        )
+        return Lexicon(tuple(counts)[:LANGUAGES], skipped, lru_cache(10_000)(self._holds))
+
+    def _holds(self, term: str) -> bool:
+        return any(self.reading.frequency(field, term) for field in (*FIELDS, PART))
 
     @cached_property
     def _labels(self) -> Labels:
@@ -101,7 +116,8 @@ class Engine:
         enough = sys.maxsize if question.within else ENOUGH
         found, *others = (self._match(one.root, late, enough) for one in queries)
         mask = np.logical_and.reduce([found.mask, *(other.mask for other in others)])
-        pages = self._pages(mask, shown and not _ask_for_uncrawled(queries))
+        leaves = (leaf for one in queries for leaf, wanted in nodes.leaves(one.root) if wanted)
+        pages = self._pages(mask, shown and nodes.Is("uncrawled") not in leaves)
         terms = (*query.terms, *found.terms)
         words = {term: overlapping(term) for term in typed(terms)}
         matches = Matches(
@@ -112,17 +128,19 @@ class Engine:
             {term: some for term, some in words.items() if some and words.keys().isdisjoint(some)},
         )
         scores = rank(terms, matches)
-        scores.add([adjustments.foreign(scores.values, matches, reading, question.language)])
-        scores.add([adjustments.spam(scores.values, matches, terms)])
+        scores.add([foreign(scores.values, matches, reading, question.language)])
+        scores.add([spam(scores.values, matches, terms)])
         if shown:
-            scores.add([adjustments.never_fetched(scores.values, reading.indexed[pages])])
+            lowered = below(scores.values, reading.indexed[pages]) - scores.values
+            scores.add([Factor("never fetched", "ranks below pages that were", lowered)])
         by = self._changed(pages) if question.sort == CHANGED else scores.values
         best = _best(pages, by, MAX_RANKED)
         visible = reading.indexed[pages[best]] if shown else np.ones(len(best), np.bool_)
         visible[~visible] = self._opened.may_be_shown(pages[best[~visible]])
         all_visible = np.delete(pages, best[~visible])
-        missing = (one.spelled for one in query.terms if not one.added and not _is_known(reading, one.term))
+        missing = (one.spelled for one in query.terms if not one.added and not self.lexicon.holds(one.term))
         return Answer(
+            query,
             len(all_visible),
             pages[best[visible]],
             scores.values[best[visible]],
@@ -138,7 +156,7 @@ class Engine:
 
     def together(self, query: Query, late: Callable[[], bool]) -> int:
         """Return how many pages have all words of the query, but for words that no page has; 0 for none."""
-        root = all_words(query.root, lambda word: _is_known(self.reading, word.term))
+        root = all_words(query.root, lambda word: self.lexicon.holds(word.term))
         found = self._match(root, late, sys.maxsize)
         return 0 if found.partial else len(self._pages(found.mask & self.reading.indexed, False))
 
@@ -183,20 +201,55 @@ class Engine:
         return found
 
 
-def _is_known(reading: Reading, term: str) -> bool:
-    return any(reading.frequency(field, term) for field in (*FIELDS, PART))
-
-
-def _ask_for_uncrawled(queries: Sequence[Query]) -> bool:
-    """Tell whether one of the queries says is:uncrawled."""
-    return any(
-        leaf == nodes.Is("uncrawled") for one in queries for leaf, wanted in nodes.leaves(one.root) if wanted
-    )
-
-
 def _best(pages: NDArray[np.int32], by: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
     """Return the places of the `limit` pages with the highest values; sorts no more than it must."""
     kept = np.arange(len(by))
     if len(by) > limit:
         kept = np.flatnonzero(by >= np.partition(by, -limit)[-limit])
     return kept[np.lexsort((pages[kept], -by[kept]))[:limit]]
+
+
+def foreign(scores: Floats, matches: Matches, reading: Reading, language: str) -> Factor:
+    """Lower pages in another language than the asker's, ISO 639, or, where it is "", than that of most."""
+    spoken, factor = language or reading.main_language, FOREIGN if language else PERHAPS_FOREIGN
+    worth = np.where(reading.foreign(spoken)[matches.pages], (factor - 1) * scores, 0.0)
+    return Factor("language", f"another one than {spoken}: × {factor}", worth)
+
+
+def spam(scores: Floats, matches: Matches, terms: Sequence[QueryTerm]) -> Factor:
+    """Lower stuffed pages."""
+    shares, factor = stuffed(terms, matches), SPAM
+    return Factor(
+        "stuffed",
+        lambda place: f"{shares[place]:.0%} of its words are of the query: × {factor:g}",
+        np.where(shares > 0, (factor - 1) * scores, 0.0),
+    )
+
+
+def stuffed(terms: Sequence[QueryTerm], matches: Matches) -> Floats:
+    """Return which share of each matching page's text words of the query are; 0 below STUFFED.
+
+    What a page repeats is told at the query, so that nothing has to be stored; words that only fill a page do
+    no harm until they are asked for. Words of general language count as little as they say.
+
+    Source: Ntoulas, Najork, Manasse, Fetterly 2006, "Detecting Spam Web Pages through Content Analysis", 4;
+    there it is the share of words that are frequent everywhere, here of those of the query.
+    Weakness: a text of copied sentences with the words put in between is below the share.
+    """
+    says = {one.term: one.telling for one in terms}
+    lengths = np.maximum(matches.lengths("body").astype(np.float64), 1)
+    words = list(dict.fromkeys(typed(terms)))
+    if not words:
+        return np.zeros(len(lengths))
+    each = np.sort([says[word] * matches.counts("body", word) / lengths for word in words], axis=0)
+    shares = each[-MOST:].sum(axis=0)
+    return np.where((lengths >= STUFFED_WORDS) & (shares >= STUFFED), np.minimum(shares, 1.0), 0.0)
+
+
+def below(scores: Floats, crawled: NDArray[np.bool_]) -> Floats:
+    """Return the scores with those of uncrawled pages at most half of that of any crawled one."""
+    if crawled.all() or not crawled.any():
+        return scores
+    most = max(float(scores[~crawled].max()), 0.0)
+    floor = max(float(scores[crawled].min()), 0.0) / 2
+    return np.where(crawled, scores, scores * floor / most) if most > floor else scores

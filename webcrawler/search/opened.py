@@ -1,13 +1,13 @@
-"""Catalog, ranks and vocabulary of a data folder, kept open, and opened again when they are replaced."""
+"""Catalog, ranks and vocabulary of a data folder: a searcher sees the files that are there now."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from time import monotonic
-from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,10 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.linkgraph import stored
 from webcrawler.records import Text
 from webcrawler.scope import Watched
-from webcrawler.search.vocabulary import Vocabulary
-from webcrawler.search.vocabulary import load as load_vocabulary
+from webcrawler.search import vocabulary
 
 BEGINNING = 48 << 10  # characters
 REPEATS_SECONDS = 60.0  # how old what is known of repeated blocks may be: to read it takes a millisecond
-
-T = TypeVar("T")
 
 
 @contextmanager
@@ -43,36 +40,51 @@ class Opened:
     """
 
     def __init__(self, crawl_dir: Path, job: str = "") -> None:
-        path = crawl_dir / "catalog.sqlite"
+        self._path, self._job = crawl_dir / "catalog.sqlite", job
+        self._ranks, self._words = crawl_dir / "ranks", crawl_dir / "vocabulary"
         self._scope = Watched(crawl_dir)
-        self._catalog = _Cached(path, lambda: _catalog(path, job))
-        self._unseen: tuple[object, NDArray[np.int64]] = None, np.zeros(0, np.int64)
-        self._changed: tuple[object, int, NDArray[np.float64]] = None, 0, np.zeros(0)
-        self._repeats: tuple[object, float, dict[str, frozenset[int]]] = None, 0.0, {}
-        ranks, words = crawl_dir / "ranks", crawl_dir / "vocabulary"
-        self._ranks = _Cached(ranks / stored.NAME, lambda: stored.load(ranks, self._identity), self._catalog)
-        self._vocabulary = _Cached(words, lambda: load_vocabulary(words, self._identity), self._catalog)
+        self._forget(None, None)
 
-    @property
-    def generation(self) -> object:
-        """Changes when ranks or vocabulary are replaced."""
-        return self._ranks.version(), self._vocabulary.version()
+    def _forget(self, file: object, catalog: Catalog | None) -> None:
+        """Begin with another catalog."""
+        self._file, self._catalog = file, catalog
+        self._unseen: tuple[int | None, NDArray[np.int64]] = None, np.zeros(0, np.int64)
+        self._changed, self._changed_seq = np.zeros(0), 0
+        self._repeats: dict[str, frozenset[int]] = {}
+        self._repeats_until = 0.0
 
     @property
     def catalog(self) -> Catalog | None:
-        return self._catalog.get()
+        """The catalog, opened again when another file has taken its place.
+
+        Raises:
+            Unavailable: it cannot be read.
+        """
+        stamp = _stamp(self._path)
+        file = stamp and stamp[:2]  # it is the same one while it is written
+        if file != self._file:
+            try:
+                self._forget(file, Catalog(self._path, readonly=True, job=self._job) if file else None)
+            except BadInput as error:  # not the fault of the person who searches
+                raise Unavailable(str(error)) from error
+        return self._catalog
 
     @property
-    def vocabulary(self) -> Vocabulary | None:
-        return self._vocabulary.get()
+    def generation(self) -> object:
+        """Changes when catalog, ranks or vocabulary are replaced."""
+        _ = self.catalog
+        return self._file, _stamp(self._ranks / stored.NAME), _stamp(self._words / vocabulary.NAME)
 
     @property
-    def _identity(self) -> str:
-        return self.catalog.identity if self.catalog else ""
+    def vocabulary(self) -> vocabulary.Vocabulary | None:
+        catalog = self.catalog
+        return vocabulary.load(self._words, catalog.identity) if catalog else None
 
     def ranks_of(self, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return stored PageRank, mean 1; all 1 where there is none."""
-        ranks = self._ranks.get()
+        catalog = self.catalog
+        stamp = _stamp(self._ranks / stored.NAME)
+        ranks = _ranks(self._ranks, catalog.identity, stamp) if catalog and stamp else None
         return ranks.of(numbers) if ranks else np.ones(len(numbers))
 
     def beginnings(self, numbers: Sequence[int]) -> dict[int, Text]:
@@ -81,20 +93,18 @@ class Opened:
 
     def repeated(self, server: str) -> frozenset[int]:
         """Return the digests of the blocks that repeat over the pages of a server."""
-        version, until, known = self._repeats
-        if version != self._catalog.version() or monotonic() >= until:
-            known = {}
-            self._repeats = self._catalog.version(), monotonic() + REPEATS_SECONDS, known
-        if server not in known:
-            known[server] = self.catalog.blocks.repeats(server).digests if self.catalog else frozenset()
-        return known[server]
+        if not (catalog := self.catalog):
+            return frozenset()
+        if monotonic() >= self._repeats_until:
+            self._repeats, self._repeats_until = {}, monotonic() + REPEATS_SECONDS
+        if server not in self._repeats:
+            self._repeats[server] = catalog.blocks.repeats(server).digests
+        return self._repeats[server]
 
     def unseen(self) -> NDArray[np.int64]:
         """Return the numbers of the pages that only other searches of the web may see, ascending."""
-        if catalog := self.catalog:
-            version = self._catalog.version(), catalog.version
-            if version != self._unseen[0]:
-                self._unseen = version, catalog.unseen()
+        if (catalog := self.catalog) and catalog.version != self._unseen[0]:
+            self._unseen = catalog.version, catalog.unseen()
         return self._unseen[1]
 
     def changed(self) -> NDArray[np.float64]:
@@ -102,17 +112,13 @@ class Opened:
 
         The first call reads the times of all documents, a million in about a second; later ones what is new.
         """
-        if catalog := self.catalog:
-            version, (known, seq, times) = self._catalog.version(), self._changed
-            if version != known:
-                seq, times = 0, np.zeros(0)
-            if (last := catalog.checks.last_seq()) != seq or version != known:
-                numbers, found = catalog.checks.changed_after(seq)
-                more = max(0, int(numbers.max(initial=-1)) + 1 - len(times))
-                times = np.concatenate((times, np.zeros(more)))
-                times[numbers] = found
-                self._changed = version, last, times
-        return self._changed[2]
+        if (catalog := self.catalog) and (last := catalog.checks.last_seq()) != self._changed_seq:
+            numbers, times = catalog.checks.changed_after(self._changed_seq)
+            more = max(0, int(numbers.max(initial=-1)) + 1 - len(self._changed))
+            self._changed = np.concatenate((self._changed, np.zeros(more)))
+            self._changed[numbers] = times
+            self._changed_seq = last
+        return self._changed
 
     def may_be_shown(self, numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Tell which pages, never fetched, are within the bounds of the crawl and worth showing.
@@ -120,57 +126,33 @@ class Opened:
         Raises:
             Unavailable: the file with the bounds cannot be read.
         """
-        catalog, found = self.catalog, np.ones(len(numbers), np.bool_)
-        if catalog is None or not len(numbers):
-            return found
+        if not (catalog := self.catalog) or not len(numbers):
+            return np.ones(len(numbers), np.bool_)
         try:
             scope = self._scope.now()
         except BadInput as error:
             raise Unavailable(str(error)) from error
-        hidden, urls = catalog.urls.hidden(numbers.tolist()), catalog.urls.of(numbers.tolist())
-        for place, number in enumerate(numbers.tolist()):
-            url = urls.get(number)  # None: the index is of a catalog that a backup has replaced
-            found[place] = bool(url and number not in hidden and not scope.refusal(url))
-        return found
+        pages = numbers.tolist()
+        hidden, urls = catalog.urls.hidden(pages), catalog.urls.of(pages)
+        # without a URL: the index is of a catalog that a backup has replaced
+        shown = (page in urls and page not in hidden and not scope.refusal(urls[page]) for page in pages)
+        return np.fromiter(shown, np.bool_, len(pages))
 
     def linking_to(self, url: str) -> NDArray[np.int64]:
         """Return the numbers of the pages that link to a canonical URL."""
         return self.catalog.links.sources_of(url) if self.catalog else np.zeros(0, np.int64)
 
 
-def _catalog(path: Path, job: str) -> Catalog:
+@lru_cache(2)
+def _ranks(folder: Path, identity: str, stamp: object) -> stored.Ranks | None:
+    """Read ranks once for all threads, until they are replaced: that takes a millisecond."""
+    return stored.load(folder, identity)
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """Return what differs between two files; None where there is no file."""
     try:
-        return Catalog(path, readonly=True, job=job)
-    except BadInput as error:  # not the fault of the person who searches
-        raise Unavailable(str(error)) from error
-
-
-class _Cached(Generic[T]):
-    """Something made from a file, and made again when the file is replaced or written.
-
-    Args:
-        catalog: what it belongs to: it is also made again when that is replaced.
-    """
-
-    def __init__(
-        self, path: Path, make: Callable[[], T | None], catalog: _Cached[Catalog] | None = None
-    ) -> None:
-        self._path, self._make, self._catalog = path, make, catalog
-        self._made: T | None = None
-        self._of: object = None  # the version that it was made of
-
-    def version(self) -> object:
-        """Return what differs between two files; None where there is no file."""
-        try:
-            stat = self._path.stat()
-        except OSError:
-            return None
-        # A catalog is the same one while it is written.
-        changed = 0 if self._path.suffix == ".sqlite" else stat.st_mtime_ns
-        return stat.st_dev, stat.st_ino, changed, self._catalog.version() if self._catalog else None
-
-    def get(self) -> T | None:
-        version = self.version()
-        if version != self._of or (version and self._made is None):
-            self._made, self._of = (self._make() if version else None), version
-        return self._made
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino, stat.st_mtime_ns

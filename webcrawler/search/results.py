@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -12,20 +12,6 @@ from webcrawler.search.facets import Count
 from webcrawler.search.matches import Part
 from webcrawler.search.snippets import Snippets
 
-_TOLD = (
-    "query",
-    "total",
-    "seconds",
-    "hits",
-    "note",
-    "at_least",
-    "partial",
-    "start",
-    "more",
-    "did_you_mean",
-    "corrected",
-    "other_reading",
-)
 LONG_AGO = 30 * 86_400.0  # from when on people are told a day
 SPANS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 _TIMES = ("fetched", "checked", "changed", "missing_since")  # of a hit
@@ -43,24 +29,26 @@ class Related(NamedTuple):
 class Results:
     """Best hits first."""
 
+    # what programs get:
     query: str
     total: int  # pages that satisfy the query
     seconds: float
     hits: list[Hit]
-    explanations: list[list[Part]] = field(default_factory=list)  # of each hit, where asked for
-    snippets: Snippets = field(default_factory=lambda: Snippets(()))  # marks the query's words in a snippet
     note: str = ""  # one line on what limits the answer: nothing indexed yet, the deadline
+    at_least: bool = False  # there are more than `total`: the search stopped when it had enough
+    partial: bool = False  # the deadline cut the search short
     start: int = 0  # hits before these
     more: bool = False  # there are hits after these
-    partial: bool = False  # the deadline cut the search short
-    at_least: bool = False  # there are more than `total`: the search stopped when it had enough
-    asks: bool = True  # there was something to look for
     did_you_mean: str = ""  # a whole query
     corrected: str = ""  # the query that was answered instead, in better spellings
     other_reading: str = ""  # the query, its words with a dash read the other way; "" where it has none
     added: list[Related] = field(default_factory=list)  # by the thesaurus, to this query
     related: list[Related] = field(default_factory=list)  # that might be added
-    counts: Mapping[str, list[Count]] = field(default_factory=dict)  # by facet, where asked for
+    counts: Mapping[str, Sequence[Count]] = field(default_factory=dict)  # by facet, where asked for
+    # what they do not get as it is:
+    explanations: list[list[Part]] = field(default_factory=list)  # of each hit, where asked for
+    snippets: Snippets = field(default_factory=lambda: Snippets(()))  # marks the query's words in a snippet
+    asks: bool = True  # there was something to look for
     indexed: bool = True  # False: nothing is indexed yet
 
 
@@ -71,7 +59,8 @@ def as_dict(results: Results) -> dict[str, Any]:
         hit["sections"] = [section._asdict() for section in hit["sections"]]
     for hit, parts in zip(hits, results.explanations, strict=False):
         hit["explanation"] = [part._asdict() for part in parts]
-    return {name: getattr(results, name) for name in _TOLD} | {
+    told = {one.name: getattr(results, one.name) for one in fields(Results)[:-4]}
+    return told | {
         "hits": hits,
         "added": [word._asdict() for word in results.added],
         "related": [word._asdict() for word in results.related],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.index import Finds, Live, follower
@@ -16,7 +16,7 @@ from webcrawler.search.engine import RELEVANCE, SORTS, Answer, Engine, Question
 from webcrawler.search.matches import Part
 from webcrawler.search.opened import Opened, readable
 from webcrawler.search.rankings import DEFAULT
-from webcrawler.search.results import Related, Results
+from webcrawler.search.results import Results
 from webcrawler.search.snippets import Snippets
 from webcrawler.text import Lexicon, Reference
 from webcrawler.text.query import Query, expanded, nodes, other_reading, parse
@@ -28,15 +28,6 @@ _READING = 0.6  # share of the deadline for reading postings; the rest is for ra
 _FEW = 10  # with fewer hits, the thesaurus adds words by itself
 
 Late = Callable[[], bool]  # has the deadline passed?
-
-
-class _Read(NamedTuple):
-    """A query as it was read, and what it finds."""
-
-    query: Query
-    answer: Answer
-    added: list[Related]  # by the thesaurus
-    related: list[Related]  # that might be added
 
 
 class Searcher:
@@ -108,18 +99,15 @@ class Searcher:
             asks = expanded(typed, added_terms(question.add, Lexicon())).root != nodes.NOTHING
             note = self._not_indexed()
             return Results(typed.text, 0, monotonic() - started, [], note=note, asks=asks, indexed=False)
-        last = started + self._deadline_seconds * _READING
-        better = self._corrected(engine, typed, lambda: monotonic() >= last)
+        late = self._deadline(started)
+        better = self._corrected(engine, typed, late)
         instead = better.text if better.certain and not question.exact else ""
-        asked = question._replace(text=instead or question.text)
-        read = self._read(engine, asked, lambda: monotonic() >= last)
-        query = read.query
+        answer = self._read(engine, question._replace(text=instead or question.text), late)
         return replace(
-            self._results(read, question, started),
+            self._results(answer, question, started),
             query=typed.text,
             corrected=instead,
             did_you_mean=better.text if not instead and better.text != typed.text else "",
-            other_reading=other_reading(query.text, query.dashed),
         )
 
     @readable()
@@ -132,10 +120,10 @@ class Searcher:
             return []
         better = self._corrected(engine, parse(text, lexicon=engine.lexicon), _never)
         asked = Question(better.text if better.certain else text, ranking=ranking, language=language)
-        answer = self._read(engine, asked, _never).answer
-        kept = fold(visible(answer, self._opened, MAX_HITS), MAX_HITS)
-        starts = range(0, len(kept), limit)
-        return [hit.number for start in starts for hit in result_page(kept, start, limit, answer.servers)]
+        answer = self._read(engine, asked, _never)
+        best = fold(visible(answer, self._opened, MAX_HITS), MAX_HITS)
+        starts = range(0, len(best), limit)
+        return [hit.number for start in starts for hit in result_page(best, start, limit, answer.servers)]
 
     @readable()
     def rank(self, text: str, ranking: str = DEFAULT, limit: int = MAX_HITS) -> list[tuple[int, float]]:
@@ -143,7 +131,7 @@ class Searcher:
         if (engine := self._engine()) is None:
             return []
         asked = Question(text, ranking=ranking, expand=False)
-        answer = self._read(engine, asked, _never, shown=False).answer
+        answer = self._read(engine, asked, _never, shown=False)
         return list(zip(answer.pages[:limit].tolist(), answer.scores[:limit].tolist(), strict=True))
 
     @readable()
@@ -157,8 +145,7 @@ class Searcher:
         if (engine := self._engine()) is None:
             return []
         asked = Question(text, expand=False, **wanted)
-        last = monotonic() + self._deadline_seconds * _READING
-        answer = self._read(engine, asked, lambda: monotonic() >= last).answer
+        answer = self._read(engine, asked, self._deadline(monotonic()))
         return answer.explain([number])[0] if number in answer.pages else []
 
     def suggest(self, text: str, limit: int = 8) -> list[str]:
@@ -189,14 +176,19 @@ class Searcher:
             )
         return f"nothing is indexed in {self._crawl_dir} yet: `webcrawler crawl index` fills it"
 
+    def _deadline(self, started: float) -> Late:
+        last = started + self._deadline_seconds * _READING
+        return lambda: monotonic() >= last
+
     def _corrected(self, engine: Engine, typed: Query, late: Late) -> Corrected:
-        def found(text: str) -> int:
-            return engine.together(parse(text, lexicon=engine.lexicon), late)
+        return corrected(
+            typed,
+            self._opened.vocabulary,
+            lambda text: engine.together(parse(text, lexicon=engine.lexicon), late),
+        )
 
-        return corrected(typed, self._opened.vocabulary, found)
-
-    def _read(self, engine: Engine, question: Question, late: Late, shown: bool = True) -> _Read:
-        """Return the query and its answer, for want of hits with words of the thesaurus.
+    def _read(self, engine: Engine, question: Question, late: Late, shown: bool = True) -> Answer:
+        """Return the answer to a question, for want of hits with words of the thesaurus.
 
         All in capitals and without a hit, its operators are words.
         """
@@ -206,51 +198,51 @@ class Searcher:
         if not (answer.total or answer.partial) and query.text.isupper() and query.root != nodes.NOTHING:
             words = expanded(parse(question.text, True, engine.lexicon), add)
             again = engine.answer(words, question, late, shown) if words.root != query.root else answer
-            if again.total:
-                query, answer = words, again
+            answer = again if again.total else answer
         if answer.total >= _FEW:
-            return _Read(query, answer, [], [])
-        near = related(query, self._opened.vocabulary)
-        if question.expand and near and not answer.partial and may_widen(query.root):
-            wider = expanded(query, added_terms([word.spelled for word in near], engine.lexicon))
-            found = engine.answer(wider, question, late, shown)
-            if not found.partial:
-                return _Read(wider, found, near, [])
-        return _Read(query, answer, [], near)
+            return answer
+        near = related(answer.query, self._opened.vocabulary)
+        if question.expand and near and not answer.partial and may_widen(answer.query.root):
+            wider = expanded(answer.query, added_terms([word.spelled for word in near], engine.lexicon))
+            more = engine.answer(wider, question, late, shown)
+            if not more.partial:
+                return more._replace(added=near)
+        return answer._replace(related=near)
 
-    def _results(self, read: _Read, question: Question, started: float) -> Results:
-        query, answer, added, near = read
-        start, limit = question.start, question.limit
+    def _results(self, answer: Answer, question: Question, started: float) -> Results:
+        query, start, limit = answer.query, question.start, question.limit
         # As many as have to be arranged for this result page, and one more to know whether there are more.
         needed = (start // (PAGES * limit) + 1) * PAGES * limit + 1
-        kept = fold(visible(answer, self._opened, min(needed, MAX_HITS)), needed)
+        best = fold(visible(answer, self._opened, min(needed, MAX_HITS)), needed)
         typed = [one.term for one in query.terms if not one.added]
         every = [one.term for one in (*query.terms, *answer.terms)]
         snippets = Snippets(typed, every, query.lexicon.languages)
-        shown = kept[start : start + limit]
+        page = best[start : start + limit]
         if question.sort == RELEVANCE:
-            shown = result_page(kept, start, limit, answer.servers)
-        found = hits(shown, max((one.score for one in kept), default=0.0), snippets, self._opened, answer)
-        explained = found[:MAX_EXPLAINED] if question.explain else []
+            page = result_page(best, start, limit, answer.servers)
+        shown = hits(page, max((one.score for one in best), default=0.0), snippets, self._opened, answer)
+        explained = [hit.number for hit in shown[:MAX_EXPLAINED]] if question.explain else []
         return Results(
             query.text,
-            answer.total if kept or start else 0,  # none of the few may be shown
+            answer.total if best or start else 0,  # none of the few may be shown
             monotonic() - started,
-            found,
-            answer.explain([hit.number for hit in explained]),
-            snippets,
-            "; ".join(self._notes(query, answer)),
+            shown,
+            "; ".join(self._notes(answer)),
+            answer.short,
+            answer.partial,
             start,
-            more=start + limit < min(len(kept), MAX_HITS),
-            partial=answer.partial,
-            at_least=answer.short,
+            more=start + limit < min(len(best), MAX_HITS),
+            other_reading=other_reading(query.text, query.dashed),
+            explanations=answer.explain(explained),
+            snippets=snippets,
             asks=query.root != nodes.NOTHING,
-            added=added,
-            related=near,
+            added=list(answer.added),
+            related=list(answer.related),
             counts=answer.counts,
         )
 
-    def _notes(self, query: Query, answer: Answer) -> Iterator[str]:
+    def _notes(self, answer: Answer) -> Iterator[str]:
+        query = answer.query
         if query.capitals_are_words:
             yield "no page fits AND, OR, NOT as operators: in this query of capitals they were read as words"
         yield from query.notes

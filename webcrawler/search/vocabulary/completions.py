@@ -55,7 +55,7 @@ class Completions:
     def __init__(self, phrases: Phrases) -> None:
         self._texts, self._keys, self._weights, self._places = phrases
 
-    def of(self, text: str, limit: int) -> list[str]:
+    def of(self, text: str, limit: int = 8) -> list[str]:
         """Return phrases with that text at the start of a word; else with all of its words."""
         typed = analysis.lower_case(text[:LONGEST])
         key = _key(typed)

@@ -77,14 +77,8 @@ class Collected:
             self.documents[word] += documents
             self.servers[word] += 1
             self.tapered[word] += min(documents, TAPER)
-        for phrase, documents in one.phrases.items():
-            self.phrases[phrase] += min(documents, TAPER)
-        for name, documents in one.names.items():
-            self.names[name] += min(documents, TAPER)
-        if len(self.phrases) > PHRASES:
-            self.phrases = Counter(dict(self.phrases.most_common(PHRASES // 2)))
-        if len(self.names) > PHRASES:
-            self.names = Counter(dict(self.names.most_common(PHRASES // 2)))
+        self.phrases = _tapered(self.phrases, one.phrases)
+        self.names = _tapered(self.names, one.names)
         some = (head for head, documents in one.heads.items() if documents <= FEW)
         self.heads |= dict.fromkeys(islice(some, max(0, PHRASES - len(self.heads))))
         self.titles += distinct_titles(one.titles)
@@ -160,6 +154,13 @@ class _Server:
         if len(self.passages) > 2 * SERVER_PASSAGES:
             self.passages = self.passages[::2]
             self._stride *= 2
+
+
+def _tapered(counts: Counter[str], of_server: Counter[str]) -> Counter[str]:
+    """Add what a server says; of too many, the most frequent half stays."""
+    for text, documents in of_server.items():
+        counts[text] += min(documents, TAPER)
+    return counts if len(counts) <= PHRASES else Counter(dict(counts.most_common(PHRASES // 2)))
 
 
 def _texts(catalog: Catalog, numbers: list[int]) -> Iterable[tuple[int, Text]]:
