@@ -43,7 +43,7 @@ from webcrawler.search import Searcher
 from webcrawler.search.matches import Ranking
 from webcrawler.search.rankings import RANKINGS, Row
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.pseudo_relevance import with_feedback
+from webcrawler.search.rankings.second_pass import with_feedback
 from webcrawler.text.analysis import terms
 from webcrawler.text.reference import Reference
 

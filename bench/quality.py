@@ -31,9 +31,8 @@ from smart import COLLECTIONS, convert
 from webcrawler.evaluation.judged import MEASURES, Collection, Paper, build, measure, read
 from webcrawler.search import Searcher
 from webcrawler.search.matches import Matches, Ranking, Scores, weights
-from webcrawler.search.rankings import RANKINGS, Row
+from webcrawler.search.rankings import FIELDS, RANKINGS, Row
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.peculiarity import FIELDS
 from webcrawler.text.analysis import words
 from webcrawler.text.query import QueryTerm
 from webcrawler.text.reference import Reference, english

@@ -13,7 +13,7 @@ from webcrawler.clock import now
 from webcrawler.index.follower import Follower
 from webcrawler.records import Entry
 from webcrawler.search import Searcher
-from webcrawler.search.facets import MOST, Count
+from webcrawler.search.results import MOST, Count
 
 DAY = 86_400.0
 
@@ -92,7 +92,7 @@ def test_of_many_sites_those_with_the_most_matches_are_counted(tmp_path: Path) -
 def test_of_many_servers_those_with_the_most_pages_are_counted(
     found: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webcrawler.search.facets.SERVERS", 1)
+    monkeypatch.setattr("webcrawler.search.results.SERVERS", 1)
 
     assert found.search("yeast", facets=True).counts["site"] == [Count("a.test", 1, "site:a.test")]
 

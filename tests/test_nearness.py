@@ -16,7 +16,7 @@ from webcrawler.records import Link
 from webcrawler.search import Searcher
 from webcrawler.search.matches import Identifier, adding
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.nearness import BEST, KINDS, POWER, SLACK, nearness, with_headings
+from webcrawler.search.rankings.second_pass import BEST, KINDS, POWER, SLACK, nearness, with_headings
 from webcrawler.urls import url_id
 
 FILLERS: dict[int, Fields] = {page: {"body": "cooking with steam"} for page in range(30, 60)}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_reading import asked, matches, parts_of, scores_of
 
-from webcrawler.search.rankings.peculiarity import Peculiarity, weight
+from webcrawler.search.rankings import Peculiarity, weight
 from webcrawler.text.reference import Reference, english
 
 REFERENCE = {"molecular": 0.001, "biology": 0.002}

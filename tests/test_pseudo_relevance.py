@@ -10,7 +10,7 @@ from memory_reading import Fields, asked, matches, parts_of, scores_of
 
 from webcrawler.search.matches import Matches
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.pseudo_relevance import FEWEST_WORDS, PAGES, RANKED, Vectors, with_feedback
+from webcrawler.search.rankings.second_pass import FEWEST_WORDS, PAGES, RANKED, Vectors, with_feedback
 from webcrawler.text.query import QueryTerm
 
 ASKED = asked("lift wing slipstream propeller landing speed")

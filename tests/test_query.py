@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from meanings import meaning as meaning_of
 
 from webcrawler.text import Lexicon
-from webcrawler.text.lexicon import LEAST
+from webcrawler.text.lexicon import LEAST_TELLING
 from webcrawler.text.query import MAX_CHARACTERS, MAX_WORDS, QueryTerm, expanded, other_reading, parse
 from webcrawler.text.query.nodes import (
     NOTHING,
@@ -212,7 +212,12 @@ def test_names_in_code_among_plain_words_are_kept_as_phrases(text: str, names: l
 
 
 def test_numbers_in_a_name_say_little_by_themselves() -> None:
-    assert [one.telling for one in parse("perl 5.36.0").terms] == [1.0, LEAST, LEAST, LEAST]
+    assert [one.telling for one in parse("perl 5.36.0").terms] == [
+        1.0,
+        LEAST_TELLING,
+        LEAST_TELLING,
+        LEAST_TELLING,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.parsing import parse
-from webcrawler.text.fingerprint import (
+from webcrawler.text.content import (
     MAX_CHARACTERS,
     MIN_DIFFERENT,
     MIN_WORDS,
@@ -73,7 +73,7 @@ def test_bulk_arithmetic_gives_what_the_definition_gives(words: list[str]) -> No
 
 def test_the_value_is_the_same_in_every_process_and_version() -> None:
     """Catalogs outlive both."""
-    code = "from webcrawler.text.fingerprint import simhash; print(simhash(' '.join(map(str, range(100)))))"
+    code = "from webcrawler.text.content import simhash; print(simhash(' '.join(map(str, range(100)))))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
 
     assert int(printed.stdout) == simhash(" ".join(map(str, range(100)))) == VALUE

@@ -1,8 +1,8 @@
 """Which hits first, and why? Rankings, snippets, and the crawl's own vocabulary.
 
 `Searcher` answers a `Question` over one data folder with `Results`. `corrections` finds other words for a
-query; `engine` finds the pages that satisfy it (`masks`), scores them (`rankings`) and raises or lowers some
-(`adjustments`); `display` makes hits of the best.
+query; `engine` finds the pages that satisfy it (`masks`), scores them (`rankings`) and lowers some;
+`display` makes hits of the best.
 """
 
 from webcrawler.search.display import cut_title

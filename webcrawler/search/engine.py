@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Reading
-from webcrawler.search.facets import Count, Labels
 from webcrawler.search.masks import ENOUGH, FIELDS, PART, SHORT_FIELDS, Matched, all_words, match
 from webcrawler.search.matches import Factor, Floats, Identifier, Matches, Part, typed
 from webcrawler.search.opened import Opened
 from webcrawler.search.rankings import DEFAULT, make_ranking
-from webcrawler.search.results import Related
+from webcrawler.search.results import Count, Labels, Related
 from webcrawler.search.sections import best_sections
 from webcrawler.text import Lexicon, Reference, general, overlapping
 from webcrawler.text.query import Query, QueryTerm, nodes, parse

@@ -118,9 +118,9 @@ class Searcher:
         """
         if (engine := self._engine()) is None:
             return []
-        better = self._corrected(engine, parse(text, lexicon=engine.lexicon), _never)
+        better = self._corrected(engine, parse(text, lexicon=engine.lexicon), lambda: False)
         asked = Question(better.text if better.certain else text, ranking=ranking, language=language)
-        answer = self._read(engine, asked, _never)
+        answer = self._read(engine, asked, lambda: False)
         best = fold(visible(answer, self._opened, MAX_HITS), MAX_HITS)
         starts = range(0, len(best), limit)
         return [hit.number for start in starts for hit in result_page(best, start, limit, answer.servers)]
@@ -131,7 +131,7 @@ class Searcher:
         if (engine := self._engine()) is None:
             return []
         asked = Question(text, ranking=ranking, expand=False)
-        answer = self._read(engine, asked, _never, shown=False)
+        answer = self._read(engine, asked, lambda: False, shown=False)
         return list(zip(answer.pages[:limit].tolist(), answer.scores[:limit].tolist(), strict=True))
 
     @readable()
@@ -252,7 +252,3 @@ class Searcher:
             yield f"no page has {', '.join(answer.missing[:5])}"
         if answer.partial:
             yield f"stopped after {self._deadline_seconds:g} s: there may be more"
-
-
-def _never() -> bool:
-    return False

@@ -15,9 +15,16 @@ from webcrawler.text.analysis import (
     unaccented,
     words,
 )
-from webcrawler.text.compounds import LEAST_COMPOUND, compound, joins_words
-from webcrawler.text.fingerprint import NEAR, distance, simhash
-from webcrawler.text.lexicon import Lexicon, parts, telling_terms
+from webcrawler.text.content import NEAR, distance, simhash
+from webcrawler.text.lexicon import (
+    LEAST_COMPOUND,
+    Lexicon,
+    compound,
+    joins_words,
+    listed,
+    parts,
+    telling_terms,
+)
 from webcrawler.text.reference import Reference, english, general, overlapping
 
 __all__ = [
@@ -36,6 +43,7 @@ __all__ = [
     "indexed_words",
     "is_word_character",
     "joins_words",
+    "listed",
     "lower_case",
     "overlapping",
     "parts",

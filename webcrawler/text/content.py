@@ -1,16 +1,21 @@
-"""What a page says itself, its main content, and what stands around that.
+"""What a page says itself, its main content, and whether two pages say nearly the same.
 
 A block is a line of a text, such as a paragraph or an entry of a menu. Digests of blocks tell which of them
-repeat over the pages of a server.
+repeat over the pages of a server. A whole text has a 64-bit fingerprint, in which a small edit changes few
+bits.
+
+Sources: Charikar 2002, "Similarity Estimation Techniques from Rounding Algorithms", 3; for web pages Manku,
+Jain, Das Sarma 2007, "Detecting Near-Duplicates for Web Crawling", 2.
 """
 
 from __future__ import annotations
 
-from array import array
+import struct
 from bisect import bisect_right
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from hashlib import blake2b
 from itertools import accumulate, chain
-from sys import byteorder
 from zlib import crc32
 
 from webcrawler.records import Text
@@ -41,20 +46,14 @@ def digests(text: Text) -> Collection[int]:
     return dict.fromkeys(map(_digest, edges)).keys()
 
 
-def packed(digests: Iterable[int]) -> bytes:
+def packed(digests: Collection[int]) -> bytes:
     """Store digests, four bytes each."""
-    numbers = array("I", digests)
-    if byteorder != "little":
-        numbers.byteswap()
-    return numbers.tobytes()
+    return struct.pack(f"<{len(digests)}I", *digests)
 
 
-def unpacked(data: bytes) -> array[int]:
+def unpacked(data: bytes) -> tuple[int, ...]:
     """Return what `packed` was given."""
-    numbers = array("I", data)
-    if byteorder != "little":
-        numbers.byteswap()
-    return numbers
+    return struct.unpack(f"<{len(data) // 4}I", data)
 
 
 def _split(text: Text) -> tuple[Text, str]:
@@ -96,3 +95,71 @@ def outside(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def _digest(block: str) -> int:
     return crc32(block.encode())
+
+
+NEAR = 3  # bits by which near-duplicates differ at most (Manku 2007, 4.1)
+SHINGLE_WORDS = 3  # with 1, unrelated pages among 4,282 of manuals are near; with 2, some of one template
+MIN_WORDS = 50  # in a shorter text, one word changes too many bits
+MIN_DIFFERENT = 25  # words; a text that says a line over and over is as short as that
+MAX_CHARACTERS = 1_000_000  # of a text; the rest is ignored
+MAX_WORD_CHARACTERS = 64
+
+# A shingle's hash is a vector multiply-shift (Thorup 2015, "High Speed Hashing for Integers and Strings"):
+# the sum of each word's hash times the factor of its place, and of that the middle bits. Three products of 62
+# and 64 bits have room in a lane of 128 bits, so one great number holds the lanes of a whole text.
+_FACTORS = (0x278DDE6E5FD29E45, 0x30AEF4CB4F4BB53D, 0x165667B19E3779F9)
+_LANE_BYTES = 16
+_HASH_BYTES = range(4, 12)  # of a lane
+
+
+def simhash(text: str) -> int:
+    """Return the fingerprint of a text as a signed 64-bit number; 0 where the text is too short for one.
+
+    The fingerprint is that of the text's shingles, runs of three words, each as often as it occurs. Takes
+    0.4 ms for 1,000 words. If one of 1,000 words changes, 1.5 bits change on average, and more than NEAR in
+    one case of twelve.
+
+    Weakness: a page of much boilerplate and few words of its own is near other pages of its site.
+    """
+    words = text[:MAX_CHARACTERS].lower().split()
+    is_long = len(words) >= MIN_WORDS and len(set(words)) >= MIN_DIFFERENT
+    return majority(_shingle_hashes(words)) if is_long else 0
+
+
+def distance(one: int, other: int) -> int:
+    """Return the number of bits, 0 to 64, in which two fingerprints differ."""
+    return ((one ^ other) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
+
+
+def majority(columns: Sequence[bytes]) -> int:
+    """Return the signed number whose bits are those that more than half of the hashes have.
+
+    Args:
+        columns: `columns[i]` is byte i of every hash, the lowest byte first, so that one operation counts a
+            bit in all hashes.
+    """
+    count = len(columns[0])
+    masks = [int.from_bytes(bytes([1 << bit]) * count) for bit in range(8)]
+    most = bytearray()
+    for column in map(int.from_bytes, columns):
+        frequent = (2 * (column & mask).bit_count() > count for mask in masks)
+        most.append(sum(1 << bit for bit, is_frequent in enumerate(frequent) if is_frequent))
+    return int.from_bytes(most, "little", signed=True)
+
+
+def _shingle_hashes(words: Sequence[str]) -> list[bytes]:
+    """Return the hashes of all runs of SHINGLE_WORDS words, as columns."""
+    if max(map(len, words)) > MAX_WORD_CHARACTERS:  # they stay in memory below
+        words = [word[:MAX_WORD_CHARACTERS] for word in words]
+    lanes = int.from_bytes(b"".join(map(_lane, words)), "little")
+    sums = sum(factor * (lanes >> 8 * _LANE_BYTES * place) for place, factor in enumerate(_FACTORS))
+    data = sums.to_bytes(_LANE_BYTES * (len(words) + 1), "little")
+    end = _LANE_BYTES * (len(words) - SHINGLE_WORDS + 1)
+    return [data[byte:end:_LANE_BYTES] for byte in _HASH_BYTES]
+
+
+@lru_cache(maxsize=50_000)  # some 15 MB
+def _lane(word: str) -> bytes:
+    """Return a word's hash, the same in every process, in a lane of its own."""
+    digest = blake2b(word.encode("utf-8", "replace"), digest_size=8).digest()
+    return digest.ljust(_LANE_BYTES, b"\0")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 
 from webcrawler.text.analysis import indexed_words, is_unspaced
-from webcrawler.text.lexicon import parts, telling_terms
+from webcrawler.text.lexicon import listed, parts, telling_terms
 
 _SEGMENTED = ("ja", "ko", "zh")  # whose words are not the index's pairs of characters
 
@@ -54,8 +54,7 @@ def english() -> Reference:
     """
     import wordfreq  # takes 0.2 s: only a search has to wait for it
 
-    listed: dict[str, float] = wordfreq.get_frequency_dict("en", "small")
-    return Reference(listed.items(), lambda stem: float(wordfreq.word_frequency(stem, "en", "small")))
+    return Reference(listed("en").items(), lambda stem: float(wordfreq.word_frequency(stem, "en", "small")))
 
 
 @cache
@@ -67,8 +66,7 @@ def general(language: str) -> Reference | None:
         return english()
     if language in _SEGMENTED or language not in wordfreq.available_languages("small"):
         return None
-    listed: dict[str, float] = wordfreq.get_frequency_dict(language, "small")
-    return Reference(listed.items(), language=language)
+    return Reference(listed(language).items(), language=language)
 
 
 _LANGUAGES = ("ja", "zh")  # whose words stand side by side; wordfreq lists them
@@ -89,7 +87,5 @@ def overlapping(term: str) -> tuple[str, ...]:
 @cache
 def _shares() -> dict[str, float]:
     """Return how frequent the words of two characters are."""
-    import wordfreq  # takes 0.2 s: only a search in these languages has to wait for it
-
-    lists = [wordfreq.get_frequency_dict(language, "small") for language in _LANGUAGES]
-    return {word: share for listed in lists for word, share in listed.items() if len(word) == 2}
+    lists = map(listed, _LANGUAGES)
+    return {word: share for words in lists for word, share in words.items() if len(word) == 2}

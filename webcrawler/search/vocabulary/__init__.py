@@ -28,6 +28,7 @@ from webcrawler.search.vocabulary.stored import (
     stored_seq,
 )
 from webcrawler.search.vocabulary.thesaurus import thesaurus
+from webcrawler.text import listed
 
 __all__ = ["NAME", "Correction", "Vocabulary", "VocabularyRenewal", "load", "remake", "wait_until_made"]
 
@@ -57,9 +58,7 @@ def make(catalog: Catalog, folder: Path) -> None:
 
 def build(catalog: Catalog, until: int) -> Lists:
     """Make the vocabulary of the documents of the changes up to that seq."""
-    import wordfreq  # takes 0.2 s, which no reader should wait for
-
-    english: dict[str, float] = wordfreq.get_frequency_dict("en", "small")  # once in a million words and more
+    english = listed("en")
     collected = Collected(catalog, until)
     spelled, documents = list(collected.numbers), np.array(collected.documents, np.int32)
     chosen = np.argsort(-documents, kind="stable")[:WORDS]

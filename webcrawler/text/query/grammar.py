@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from webcrawler.text.lexicon import ENGLISH, LEAST, Lexicon
+from webcrawler.text.lexicon import ENGLISH, LEAST_TELLING, Lexicon
 from webcrawler.text.query import words
 from webcrawler.text.query.nodes import (
     NOTHING,
@@ -233,7 +233,7 @@ class _Parser:
         )  # 3.11.4: its parts say little
         found = []
         for term, word in spelled:
-            telling = LEAST if is_number else self._lexicon.telling(word) if self.skips else 1.0
+            telling = LEAST_TELLING if is_number else self._lexicon.telling(word) if self.skips else 1.0
             if (not telling and not demanded) or self._takes_word():
                 found.append(QueryTerm(term, word, telling=telling))
         if not self._negative:
