@@ -9,11 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Posted, Reading, Values, Vector
-from webcrawler.index.hits import PlainHit, encode, field, vector
+from webcrawler.index.hits import PlainHit, field, pack, vector
 from webcrawler.search.matches import Identifier, Matches, Part, Ranking
 from webcrawler.text.query import QueryTerm
 
 Fields = Mapping[str, str]
+
+
+def encode(hits: Sequence[PlainHit]) -> bytes:
+    """Return the value of a posting, from hits by ascending position."""
+    return pack([hit.position << 4 | (hit.size + 1) << 1 | hit.capital for hit in hits])
 
 
 class MemoryReading:

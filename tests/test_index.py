@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_reading import encode
 from whoosh.index import FileIndex, create_in
 from whoosh.query import And, Phrase, Term
 from whoosh.writing import SegmentWriter
 
-from webcrawler.index.hits import MAX_POSITIONS, HitList, PlainHit, anchor_lists, encode
-from webcrawler.index.schema import Hits, index_document, make_schema, url_words
+from webcrawler.index.hits import MAX_POSITIONS, HitList, PlainHit, anchor_lists, field, pack
+from webcrawler.index.schema import index_document, make_schema, url_words
 from webcrawler.index.writer import BulkWriter
 from webcrawler.records import Document, Section, Text
 from webcrawler.text.analysis import MAX_TERM_CHARACTERS, MAX_TOKENS, terms, tokens
@@ -97,7 +98,8 @@ def test_a_hit_takes_two_bytes_as_in_the_paper() -> None:
 
 
 def decoded(value: str | tuple[str, list[tuple[int, int, int]]]) -> dict[str, list[PlainHit]]:
-    return {term.decode(): HITS.decode_hits(packed) for term, _, _, packed in Hits().index(value)}
+    text, spans = (value, ()) if isinstance(value, str) else value
+    return {term: HITS.decode_hits(pack(hits)) for term, hits in field(text, "", spans).terms.items()}
 
 
 def test_a_hit_has_position_size_and_capital() -> None:

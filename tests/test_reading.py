@@ -12,6 +12,7 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from learning import text
+from memory_reading import encode
 from whoosh.codec.whoosh3 import W3Codec
 from whoosh.index import open_dir
 from whoosh.reading import SegmentReader
@@ -22,7 +23,6 @@ from webcrawler.index.hits import (
     HitList,
     PlainHit,
     decode_vector,
-    encode,
     encode_vector,
     field,
     hit_lists,

@@ -132,17 +132,19 @@ def indexed_documents(folder: Path) -> int:
         return 0
 
 
-def exchange(built: Path, folder: Path) -> None:
-    """Put the segments built aside in place of the folder's, in one step: searchers see old or new."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    new, storage = read_toc(built), SafeStorage(str(folder))
-    for segment in new.segments:
-        for name in segment.list_files(SafeStorage(str(built))):
-            (built / name).rename(folder / name)
-    generation = TOC._latest_generation(storage, NAME) + 1
-    TOC(new.schema, new.segments, generation).write(storage, NAME)
-    clean_files(storage, NAME, generation, new.segments)
-    shutil.rmtree(built)
+def exchange(crawl_dir: Path) -> None:
+    """Put the segments built aside in place of the others, in one step each: searchers see old or new."""
+    for name in VIEWS:
+        built, folder = crawl_dir / f"{name}.new", crawl_dir / name
+        folder.mkdir(mode=0o700, exist_ok=True)
+        new, storage = read_toc(built), SafeStorage(str(folder))
+        for segment in new.segments:
+            for file in segment.list_files(SafeStorage(str(built))):
+                (built / file).rename(folder / file)
+        generation = TOC._latest_generation(storage, NAME) + 1
+        TOC(new.schema, new.segments, generation).write(storage, NAME)
+        clean_files(storage, NAME, generation, new.segments)
+        shutil.rmtree(built)
 
 
 def _checked(folder: Path, catalog: str) -> Index:

@@ -16,7 +16,7 @@ from pathlib import Path
 from webcrawler import clock, metrics, pace
 from webcrawler.archive.catalog import LEAST_PAGES, SAMPLED, Catalog
 from webcrawler.background import Views, is_crawling
-from webcrawler.index.folder import discard
+from webcrawler.index.folder import discard, exchange
 from webcrawler.index.schema import anchors_of, indexable
 from webcrawler.index.writer import WhooshEngine
 from webcrawler.records import Document
@@ -233,7 +233,7 @@ def reindex(crawl_dir: Path, progress: Progress = _silent) -> None:
         discard(crawl_dir, aside=True)
         try:
             _build(crawl_dir, progress, aside=True)
-            WhooshEngine.exchange(crawl_dir)
+            exchange(crawl_dir)
         finally:
             discard(crawl_dir, aside=True)
 

@@ -71,11 +71,6 @@ class HitList(Format):  # type: ignore[misc]
         return len(value) // 4 if len(value) & 1 else len(value) // 2
 
 
-def encode(hits: Sequence[PlainHit]) -> bytes:
-    """Return the value of a posting, from hits by ascending position."""
-    return pack([hit.position << 4 | (hit.size + 1) << 1 | hit.capital for hit in hits])
-
-
 class Field(NamedTuple):
     """A text as the index has it; hits are numbers."""
 
@@ -85,10 +80,9 @@ class Field(NamedTuple):
     positions: list[int]  # of the words that begin at or behind some offsets
 
 
-def hit_lists(value: str | tuple[str, Sequence[Span]], language: str = "") -> dict[str, list[int]]:
-    """Return each term's hits as numbers, of a text or of (text, spans of emphasis); later spans win."""
-    text, spans = (value, ()) if isinstance(value, str) else value
-    return field(text, language, spans).terms
+def hit_lists(text: str, language: str = "") -> dict[str, list[int]]:
+    """Return each term's hits as numbers."""
+    return field(text, language).terms
 
 
 def field(text: str, language: str, spans: Sequence[Span] = (), offsets: Sequence[int] = ()) -> Field:

@@ -132,7 +132,6 @@ class Reading:
         self._lengths: dict[str, NDArray[np.float32]] = {}
         self._means: dict[str, float] = {}
         self._pages_in: dict[str, NDArray[np.bool_]] = {}  # a language
-        self._foreign: dict[str, NDArray[np.bool_]] = {}
         self._lists: dict[tuple[str, str], Posted] = {}
         self._lists_bytes = 0
 
@@ -216,14 +215,10 @@ class Reading:
 
     def foreign(self, language: str) -> NDArray[np.bool_]:
         """Return which pages are in another language; none where no page is in this one."""
-        if language not in self.languages:  # not kept: browsers send what they like
-            return np.zeros(self.size, np.bool_)
-        if language not in self._foreign:
-            found = np.zeros(self.size, np.bool_)
-            for other in self.languages:
-                found |= self._spoken(other) & (other != language)
-            self._foreign[language] = found
-        return self._foreign[language]
+        pages = np.zeros(self.size, np.bool_)
+        for other in self.languages.keys() - {language} if language in self.languages else ():
+            pages |= self._spoken(other)
+        return pages
 
     def frequencies(self, field: str, letters: str) -> list[tuple[str, int]]:
         """Return the terms that begin so, ascending, each with its `frequency`; takes 3 µs a term."""

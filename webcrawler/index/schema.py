@@ -53,19 +53,15 @@ class Anchored(NamedTuple):
 
 
 class Hits(FieldType):  # type: ignore[misc]
-    """A field of text that is searched: one hit list per term.
-
-    Takes a text, (text, spans of emphasis), or what `hit_lists` made of either.
-    """
+    """A field of text that is searched: one hit list per term, as `hit_lists` makes them."""
 
     __module__ = FACE  # in pickles
 
     def __init__(self, stored: bool = False) -> None:
         super().__init__(HitList(), None, scorable=True, stored=stored)
 
-    def index(self, value: Any, **options: Any) -> Iterable[tuple[bytes, int, float, bytes]]:
-        lists = value if isinstance(value, dict) else hit_lists(value)
-        return [(term.encode(), len(hits), float(len(hits)), pack(hits)) for term, hits in lists.items()]
+    def index(self, value: dict[str, list[int]], **options: Any) -> Iterable[tuple[bytes, int, float, bytes]]:
+        return [(term.encode(), len(hits), float(len(hits)), pack(hits)) for term, hits in value.items()]
 
     def process_text(self, qstring: str, mode: str = "", **options: Any) -> list[str]:
         """What Whoosh's own query parsers ask for."""

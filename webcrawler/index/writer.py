@@ -23,7 +23,7 @@ from whoosh.reading import IndexReader
 from whoosh.writing import OPTIMIZE, SegmentWriter
 
 from webcrawler.index.codec import BulkCodec, Row
-from webcrawler.index.folder import VIEWS, applied_seq, exchange, open_index
+from webcrawler.index.folder import applied_seq, open_index
 from webcrawler.index.postings import Postings
 from webcrawler.index.schema import (
     Anchored,
@@ -219,12 +219,6 @@ class WhooshEngine:
     def applied_in(crawl_dir: Path, catalog: str | None = None) -> tuple[int, int]:
         """Return both seqs of what searchers see; 0 without an index of this catalog."""
         return applied_seq(crawl_dir / "index", catalog), applied_seq(crawl_dir / "anchors", catalog)
-
-    @staticmethod
-    def exchange(crawl_dir: Path) -> None:
-        """Put what was built aside in place of what is searched."""
-        for name in VIEWS:
-            exchange(crawl_dir / f"{name}.new", crawl_dir / name)
 
 
 def stored(reader: IndexReader, column: str, kind: str) -> NDArray[Any]:

@@ -187,7 +187,6 @@ class Classifier(Ordering):
         self._wanted = Wanted.of(query) if query else None
         self._examples = Examples()
         self._training = Training(row(dict.fromkeys(self._wanted.shares, 1)) if self._wanted else None)
-        self._rows: dict[int, Row] = {}  # of the pages learnt last
         self._model: Model | None = None
         self._is_new = False  # the model, since the last plan
 
@@ -208,18 +207,16 @@ class Classifier(Ordering):
         left = lease.note or self._depth
         if text is None or self._model is None:
             return left * BAND + max(0, min(lease.priority, FULL))
-        found = self._rows.pop(lease.id, None)
-        score = self._model.score(row_of(text) if found is None else found)
+        score = self._model.score(row_of(text))
         if document := self._training.get(lease.id):
             document.left = left
             document.tell_first(self._priority(score, left))
         return self._following(score, left) * BAND + round(score * FULL)
 
     def learn(self, seen: Sequence[Seen]) -> None:
-        self._rows = {one.id: row_of(one.text) for one in seen if one.text}
         for one in seen:
             if one.text:
-                document = Document(self._rows[one.id], one.links, left=self._depth)
+                document = Document(row_of(one.text), one.links, left=self._depth)
                 self._training.add(one.id, document, self._is_example(one.id, one.text))
             self._examples.decided(one)
         if self._training.is_due():
