@@ -431,20 +431,20 @@ def test_hit_of_a_later_page_is_explained_by_the_search_that_found_it(client: Te
 def test_explaining_costs_one_search_also_of_what_is_not_there(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers, searches = client.app.state.answers, list[SearchRequest]()  # type: ignore[attr-defined]
-    really = answers.search
+    answers, asked = client.app.state.answers, list[Any]()  # type: ignore[attr-defined]
+    really = answers.ask
 
-    async def counted(asking: SearchRequest) -> Any:
-        searches.append(asking)
-        return await really(asking)
+    async def counted(question: Any) -> Any:
+        asked.append(question)
+        return await really(question)
 
-    monkeypatch.setattr(answers, "search", counted)
+    monkeypatch.setattr(answers, "ask", counted)
 
     assert client.get("/explain?q=lighthouse&number=99999").status_code == 404
     assert client.get("/api/explain?q=lighthouse&number=99999").json() == {
         "error": "that page is not on this page of the results: give page and limit as in the search"
     }
-    assert len(searches) == 2
+    assert len(asked) == 2
 
 
 def test_explanation_counts_the_words_of_the_thesaurus(client: TestClient) -> None:
