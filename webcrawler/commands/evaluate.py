@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence, Sized
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from webcrawler import urls
+from webcrawler import extras, urls
 from webcrawler.commands import base
 from webcrawler.commands.base import Command, Option
 from webcrawler.errors import BadInput, BadUrl
@@ -31,11 +31,8 @@ ONLY = {
 }
 
 
-class Compared(NamedTuple):
-    """What came out, for files."""
-
-    figures: Mapping[str, Any]  # for --json
-    draw: Callable[[Path], Sequence[Path]]
+# The figures for --json, and what draws them.
+Compared = tuple[Mapping[str, Any], Callable[[Path], Sequence[Path]]]
 
 
 class Evaluate(Command):
@@ -75,17 +72,17 @@ class Evaluate(Command):
             raise BadInput("name one graph: `webcrawler evaluate crawl`, or a graph file; --help says more")
         if all(kinds.values()):
             raise BadInput("give --focused or --freshness, not both")
-        seeds, jobs = _seeds(opts.seeds), _jobs(opts)
         for kind, options in ONLY.items():
             for name, default in options.items():
                 if not kinds[kind] and getattr(opts, name) != default:
                     raise BadInput(f"--{name} belongs to {kind}")
-        if opts.seeds and kinds["--focused TOPICS.json"]:
+        if opts.seeds and opts.focused is not None:
             raise BadInput("--seeds is for orderings and --freshness")
+        if opts.jobs and opts.freshness:
+            raise BadInput("--jobs is for orderings and strategies; --freshness has one process")
+        seeds, jobs = _seeds(opts.seeds), _jobs(opts.jobs)
         if opts.plots:
-            from webcrawler.evaluation import plots
-
-            plots.check()
+            extras.require("plots", "--plots")
             base.check_folder(Path(opts.plots))
         if opts.json:
             base.check_file(Path(opts.json))
@@ -96,7 +93,11 @@ class Evaluate(Command):
         else:
             compared = self._compare_orderings(Path(args[0]), opts, seeds, jobs)
         if compared:
-            _write(compared, opts)
+            figures, draw = compared
+            if opts.json:
+                base.write_json(Path(opts.json), figures)
+            for file in draw(Path(opts.plots)) if opts.plots else ():
+                print(base.printable(str(file)))
 
     def _compare_orderings(
         self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int], jobs: int
@@ -124,8 +125,7 @@ class Evaluate(Command):
             reached = f"From {start}: {run.pages:,} of {pages:,} pages can be reached."
             print(f"{reached} Hot pages: {hot}." if hot else reached)
         print(f"\n{results}", flush=True)  # before files, which may fail
-        draw = partial(evaluation.plots.draw, recorded, results.runs)
-        return Compared(results.as_json(), draw)
+        return results.as_json(), partial(evaluation.plots.draw, recorded, results.runs)
 
     def _compare_strategies(self, crawl_dir: Path, opts: argparse.Namespace, jobs: int) -> Compared | None:
         from webcrawler.evaluation import focused
@@ -149,7 +149,7 @@ class Evaluate(Command):
             "compared": focused.compared(runs, pages),
             "runs": [run.as_json(pages) for run in runs],
         }
-        return Compared(figures, partial(focused.draw, runs, pages))
+        return figures, partial(focused.draw, runs, pages)
 
     def _compare_policies(
         self, sources: Sequence[str], opts: argparse.Namespace, seeds: Sequence[int]
@@ -158,7 +158,10 @@ class Evaluate(Command):
 
         policies = base.comma_separated(opts.policies, "--policies")
         freshness.check(policies)
-        budgets = [_budget(text) for text in base.comma_separated(opts.budgets, "--budgets")]
+        budgets = [
+            number("--budgets", text, lambda it: 0 < it <= 1000, "above 0, fetches a page and day")
+            for text in base.comma_separated(opts.budgets, "--budgets")
+        ]
         worlds = freshness.worlds([base.utf8(source, "the world") for source in sources], seeds, opts.window)
         runs: list[freshness.Run] = []
         with self.interruptible(lambda: _over(runs)), base.progress_bars() as progress:
@@ -168,14 +171,7 @@ class Evaluate(Command):
             return None
         print(freshness.summary(worlds))
         print("\n" + freshness.tables(runs), flush=True)  # before files, which may fail
-        return Compared({"runs": freshness.as_json(runs)}, partial(freshness.draw, runs))
-
-
-def _write(compared: Compared, opts: argparse.Namespace) -> None:
-    if opts.json:
-        base.write_json(Path(opts.json), compared.figures)
-    for file in compared.draw(Path(opts.plots)) if opts.plots else ():
-        print(base.printable(str(file)))
+        return {"runs": freshness.as_json(runs)}, partial(freshness.draw, runs)
 
 
 def _seeds(text: str) -> list[int]:
@@ -185,16 +181,10 @@ def _seeds(text: str) -> list[int]:
     return list(range(1, whole_number("--seeds", text, 1, SEEDS_MAX) + 1)) if text else []
 
 
-def _jobs(opts: argparse.Namespace) -> int:
+def _jobs(text: str) -> int:
     from webcrawler.evaluation import processors
 
-    if opts.jobs and opts.freshness:
-        raise BadInput("--jobs is for orderings and strategies; --freshness has one process")
-    return whole_number("--jobs", opts.jobs, 1, JOBS_MAX) if opts.jobs else processors()
-
-
-def _budget(text: str) -> float:
-    return number("--budgets", text, lambda it: 0 < it <= 1000, "above 0, fetches a page and day")
+    return whole_number("--jobs", text, 1, JOBS_MAX) if text else processors()
 
 
 def _metrics(opts: argparse.Namespace) -> Metrics:

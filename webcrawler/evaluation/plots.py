@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler import extras, linkgraph
+from webcrawler import linkgraph
 from webcrawler.evaluation import measures
 from webcrawler.evaluation.laboratory import Run
 from webcrawler.evaluation.recorded import Recorded
@@ -24,11 +24,6 @@ SIZE_INCHES = (6.4, 4.4)
 NAME_CHARACTERS = 60  # of a file; four bytes each at most
 CLASSES = 60  # of the histogram, at most
 NAMES = {"ib": "backlinks, I(P) = IB(P)", "ir": "PageRank, I(P) = IR(P)"}
-
-
-def check() -> None:
-    """Raises BadInput: matplotlib is not installed."""
-    extras.require("plots", "--plots")
 
 
 def draw(recorded: Recorded, runs: Sequence[Run], folder: Path) -> list[Path]:
