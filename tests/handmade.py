@@ -36,7 +36,6 @@ from webcrawler.crawl.middlewares import OutcomeMiddleware
 from webcrawler.crawl.peers import GuardedResolver
 from webcrawler.crawl.robots import RobotsMiddleware
 from webcrawler.crawl.run import Crawl, Decided
-from webcrawler.crawl.run.lost import Waits
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.seeds import Seeds
 from webcrawler.frontier import Frontier
@@ -153,7 +152,7 @@ class Handmade:
 
     def _open(self, crawl: Crawl) -> None:
         """As `Crawl.open` does it, without processes."""
-        crawl.frontier, crawl._waits = self.frontier, Waits(self.frontier)
+        crawl.frontier = self.frontier
         crawl.connection = SimpleNamespace(revive=lambda: None)  # type: ignore[assignment]
         crawl.stores = Stores(  # type: ignore[assignment]
             self,

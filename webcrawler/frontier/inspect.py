@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from itertools import chain, count
-from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from itertools import count
+from operator import itemgetter
+from typing import Any
 
 import msgpack
 from redis.exceptions import RedisError
@@ -191,39 +191,6 @@ def _taken(client: Client, keys: str, server: str, path: str) -> dict[str, Any]:
         "domain": {domain: added("domains", domain)},
         "prefix": {prefix: added(f"site:{server}", prefix)},
     }
-
-
-class Failing(NamedTuple):
-    server: str
-    urls: int  # that wait
-    due_seconds: float  # until the first of them
-
-
-def failing(frontier: Frontier) -> list[Failing]:
-    """Servers with URLs that are tried again at a time, or that are spared after failures; soonest first."""
-    rows = chain.from_iterable(_failing(frontier.client, partition) for partition in frontier.partitions)
-    return sorted(rows, key=attrgetter("due_seconds"))
-
-
-def _failing(client: Client, partition: Partition) -> list[Failing]:
-    now, prefix = now_ms(client, partition.base), partition.prefix
-    retries: dict[str, list[float]] = {}
-    for member, due in client.zrange(prefix + "retry", 0, LOOKED_AT, withscores=True):
-        retries.setdefault(member.decode().partition(" ")[0], []).append(due)
-    waiting = (name.decode() for name in client.zrange(prefix + "wait", 0, LOOKED_AT))
-    names = list(dict.fromkeys([*retries, *waiting]))
-    pipe = client.pipeline(transaction=False)
-    for name in names:
-        pipe.zcard(f"{prefix}queue:{name}")
-        pipe.hmget(f"{partition.base}server:{name}", "next", "backoff")
-    answers = pipe.execute() if names else []
-    found = []
-    for name, queued, (due, backoff) in zip(names, answers[::2], answers[1::2], strict=True):
-        own = retries.get(name, [])
-        if own or int(backoff or 0):
-            first = max(float(due or 0), 0 if queued else min(own, default=0))
-            found.append(Failing(name, queued + len(own), max(0.0, (first - now) / 1000)))
-    return found
 
 
 @dataclass(frozen=True, slots=True)

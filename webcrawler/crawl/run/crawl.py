@@ -26,7 +26,7 @@ from webcrawler.crawl.peers import Certificates
 from webcrawler.crawl.run.agents import Agents
 from webcrawler.crawl.run.forms import Asker, Forms
 from webcrawler.crawl.run.logins import Logins
-from webcrawler.crawl.run.lost import ENDLESS, LOST, Waits
+from webcrawler.crawl.run.lost import ENDLESS, LOST
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.rules import LinkRules, Sitemaps
 from webcrawler.crawl.run.seeds import SHOWN, Seeds
@@ -117,7 +117,6 @@ class Crawl(Worker):
         )
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta
-        self._waits = Waits(self.frontier)
         self._set_gauges()
         self.seeds = Seeds(() if self.job.is_search else map(seed_link, self.job.seeds))
         most = 0 if self.job.is_search else self.settings.getint("COLLECTION_MAX")
@@ -239,8 +238,6 @@ class Crawl(Worker):
             self._loop.call_soon_threadsafe(self._forms.seen_empty, self.stores.ask(Catalog.last_seq))
         if not found.leases and self.job.refresh == "once":
             self._has_checks_left = bool(self.frontier.refresh)
-        if self.job.refresh not in ENDLESS and not self.job.is_search:
-            self._waits.note(bool(found.queued) and not (found.leases or self.leases.open))
         if is_full and not (found.leases or self.leases.open or self.is_expecting or self.is_closing):
             self._loop.call_soon_threadsafe(self.stop, "collection_full")
         return found

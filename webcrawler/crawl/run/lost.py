@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -143,9 +142,6 @@ def fill_again(
 
 logger = logging.getLogger(__name__)
 ENDLESS = ("yes", "only")
-IDLE_SECONDS = 5.0  # without anything to do, before a run says what it waits for
-TELL_SECONDS = 60.0
-SHOWN = 3  # servers, by name
 
 
 def refuse_other_checks(connection: Connection, frontier: Frontier, refresh: str) -> None:
@@ -185,34 +181,3 @@ def end_checks(frontier: Frontier) -> None:
     """After the last of the crawls that make checks without end, none are made."""
     if not frontier.workers():
         frontier.refresh = ""
-
-
-class Waits:
-    """Says in the log, at most once a minute, for which servers that have failed a run waits idly."""
-
-    def __init__(self, frontier: Frontier) -> None:
-        self._frontier = frontier
-        self._idle_since = time.monotonic()
-        self._told = self._asked = float("-inf")
-
-    def note(self, is_idle: bool) -> None:
-        """To be called at every lease; blocks."""
-        now = time.monotonic()
-        if not is_idle:
-            self._idle_since = now
-        latest = max(self._idle_since, self._asked)
-        if now - latest < IDLE_SECONDS or now - self._told < TELL_SECONDS:
-            return
-        self._asked = now
-        if failing := inspect.failing(self._frontier):
-            logger.warning("waiting for retries of %s", _in_words(failing))
-            self._told = now
-
-
-def _in_words(failing: list[inspect.Failing]) -> str:
-    some = [
-        f"{one.server} ({one.urls:,} URL{'s' * (one.urls != 1)}, next in {one.due_seconds:.0f} s)"
-        for one in failing[:SHOWN]
-    ]
-    more = len(failing) - SHOWN
-    return ", ".join(some) + (f" and {more:,} more servers" if more > 0 else "")
