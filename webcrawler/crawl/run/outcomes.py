@@ -196,19 +196,23 @@ class Outcomes:
 
     def decide(self, entry: Entry) -> None:
         """Hands a fetch to the batch."""
-        lease = entry.fetch.lease
-        fetch = entry.fetch
+        fetch, lease = entry.fetch, entry.fetch.lease
         if fetch.retry and not fetch.excused and lease.tries + 1 >= self._tries:  # no tries are left
-            entry = replace(entry, fetch=replace(entry.fetch, retry=False))
-        if entry.fetch.reason == "not-indexable" and (kind := _kind_of(entry.fetch)):
-            self._worker.crawler.stats.inc_value(f"webcrawler/unread/{kind}")
-        if is_sitemap(lease) and "too-large" in (entry.fetch.reason, *entry.refused):
+            fetch = replace(fetch, retry=False)
+            entry = replace(entry, fetch=fetch)
+        if fetch.reason == "not-indexable":
+            said = dict(fetch.headers).get("Content-Type", "")
+            if kind := declared_kind(said, lease.spelling):
+                self._worker.crawler.stats.inc_value(f"webcrawler/unread/{kind}")
+        if is_sitemap(lease) and "too-large" in (fetch.reason, *entry.refused):
             self.too_large.append(lease.url)
         self._entries.pop(lease, None)
-        self._record(entry.fetch)
-        self._seeds.fetched(entry.fetch)
+        if fetch.seconds:  # else no server was asked
+            metrics.fetch_seconds.observe(fetch.seconds)
+            metrics.fetched_bytes.inc(len(fetch.body))
+        self._seeds.fetched(fetch)
         self._leases.end_download(lease.url)
-        if f"{entry.fetch.state}/{entry.fetch.reason}" not in DOCUMENTS and not lease.was:
+        if f"{fetch.state}/{fetch.reason}" not in DOCUMENTS and not lease.was:
             self._not_documents.add(lease.url)
         self._stores.batch.put(entry)
         self._leases.changed.set()
@@ -228,11 +232,6 @@ class Outcomes:
             self._tally.add("added", (outcome in DOCUMENTS) - (outcome == GONE))
         self._stop_after_max_pages()
         self._leases.changed.set()
-
-    def _record(self, fetch: Fetch) -> None:
-        if fetch.seconds:  # else no server was asked
-            metrics.fetch_seconds.observe(fetch.seconds)
-            metrics.fetched_bytes.inc(len(fetch.body))
 
     @property
     def documents(self) -> int:
@@ -272,8 +271,3 @@ class Outcomes:
                 allowed = 0
             self._tally.promise(open_leases + allowed)
         return allowed
-
-
-def _kind_of(fetch: Fetch) -> str:
-    """Which kind of document its server says that it is; "": none that could be read."""
-    return declared_kind(dict(fetch.headers).get("Content-Type", ""), fetch.lease.spelling)
