@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from webcrawler import chance
-from webcrawler.refresh.trust import Trust
+from webcrawler.refresh.signs import Trust
 
 AGENTS = """
 import os

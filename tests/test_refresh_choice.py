@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from webcrawler.refresh import choose, importance
 
 SERVERS = 4
-pages = st.lists(
-    st.tuples(st.integers(-1, 9), st.integers(0, SERVERS - 1), st.booleans()), max_size=40
-)  # score, server, overdue
+pages = st.lists(st.tuples(st.integers(-1, 9), st.integers(0, SERVERS - 1)), max_size=40)  # score, server
 caps = st.lists(st.integers(0, 5), min_size=SERVERS, max_size=SERVERS)
 
 
@@ -31,12 +29,6 @@ def test_a_server_gives_no_more_than_its_cap_and_others_take_its_place() -> None
     assert found.tolist() == [0, 4, 3]
 
 
-def test_overdue_pages_go_first_for_half_of_the_fetches() -> None:
-    overdue = np.array([True, True, True, False, False, False])
-
-    assert choose(scores(1, 2, 3, 7, 8, 9), 4, overdue=overdue).tolist() == [2, 1, 5, 4]
-
-
 @pytest.mark.parametrize(
     ("ranks", "weights"),
     [
@@ -53,11 +45,11 @@ def test_importance_is_a_tenth_to_a_hundred_times_the_mean(ranks: list[float], w
 
 @given(pages, st.integers(0, 50), caps)
 def test_choice_is_what_a_greedy_one_takes(
-    pages: list[tuple[int, int, bool]], number: int, caps: list[int]
+    pages: list[tuple[int, int]], number: int, caps: list[int]
 ) -> None:
     """Each next page is the best of those whose server has room."""
     room, expected = list(caps), []
-    for score, server in sorted(((score, server) for score, server, _ in pages), reverse=True):
+    for score, server in sorted(((score, server) for score, server in pages), reverse=True):
         if score > 0 and room[server] and len(expected) < number:
             room[server] -= 1
             expected.append(score)
@@ -70,13 +62,9 @@ def test_choice_is_what_a_greedy_one_takes(
 
 
 @given(pages, st.integers(0, 50), caps)
-def test_no_number_and_no_cap_is_exceeded(
-    pages: list[tuple[int, int, bool]], number: int, caps: list[int]
-) -> None:
+def test_no_number_and_no_cap_is_exceeded(pages: list[tuple[int, int]], number: int, caps: list[int]) -> None:
     servers = np.array([page[1] for page in pages], int)
-    overdue = np.array([page[2] for page in pages], bool)
-
-    found = choose(scores(*(page[0] for page in pages)), number, servers, np.array(caps), overdue)
+    found = choose(scores(*(page[0] for page in pages)), number, servers, np.array(caps))
 
     assert len(set(found.tolist())) == len(found) <= number
     assert np.all(np.bincount(servers[found], minlength=SERVERS) <= caps)

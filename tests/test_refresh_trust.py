@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webcrawler.refresh.trust import SHOWN, Trust
+from webcrawler.refresh.signs import SHOWN, Trust
 
 DRAWS = 2000
 

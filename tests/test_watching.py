@@ -40,7 +40,6 @@ MAY_STAY_ZERO = {  # in a crawl in which nothing fails, or between two looks of 
     "webcrawler_batch_full",
     "webcrawler_batch_queue",
     "webcrawler_checks_due",
-    "webcrawler_checks_late",
     "webcrawler_checks_queued",
     "webcrawler_downloads",
     "webcrawler_frontier_refused_total",

@@ -62,7 +62,6 @@ batch_queue = _gauge("batch_queue", "Fetches that wait to be written")
 batch_full = _gauge("batch_full", "1 while nothing more is leased because the disk is behind")
 checks_queued = _gauge("checks_queued", "Checks that are queued or being made")
 checks_due = _gauge("checks_due", "Documents whose check is due and not queued yet")
-checks_late = _gauge("checks_late", "Documents not checked for longer than REFRESH_AT_LEAST")
 
 lease_seconds = _timer("lease_seconds", "One round trip that reports downloads and leases URLs", SHORT)
 fetch_seconds = _timer("fetch_seconds", "One download, with its redirects between spellings", MEDIUM)

@@ -97,8 +97,6 @@ BUDGET_REPEATS = given("BUDGET_REPEATS", 10, "pages")
 REFRESH_SHARE = given("REFRESH_SHARE", 0.3, "share", 0, 1)
 # How it is decided which document is worth a check next: `expected`, `ep` or `eb`.
 REFRESH_POLICY = given("REFRESH_POLICY", "expected", "expected|ep|eb")
-# A document is checked at least so often; three times the mean interval costs nothing. 0: never by itself.
-REFRESH_AT_LEAST = given("REFRESH_AT_LEAST", 60.0, "days")
 # A document is left alone for so long after a check, however often it changes.
 REFRESH_AT_MOST = given("REFRESH_AT_MOST", 1.0, "hours")
 # A document that is answered 404 is removed by a second 404, so much later.

@@ -10,12 +10,11 @@ checks.
 
 from webcrawler.refresh import value
 from webcrawler.refresh.admission import checks_of
-from webcrawler.refresh.belief import Gamma
-from webcrawler.refresh.choice import choose, importance
-from webcrawler.refresh.estimate import Calibration, Current, current
+from webcrawler.refresh.belief import POLICIES, Gamma
 from webcrawler.refresh.freshness import outlook, report
 from webcrawler.refresh.refresher import Checking
-from webcrawler.refresh.schedule import POLICIES, Schedule
+from webcrawler.refresh.schedule import Calibration, Current, Schedule, current
+from webcrawler.refresh.value import choose, importance
 
 __all__ = [
     "POLICIES",

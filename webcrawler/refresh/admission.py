@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler import chance, clock, metrics
+from webcrawler import chance, clock, metrics, urls
 from webcrawler.archive.catalog import Catalog, Due, KnownSitemap
 from webcrawler.frontier import Again, Frontier, inspect
 from webcrawler.job import sitemap_link
-from webcrawler.refresh import choice
 from webcrawler.refresh.collection import DAY_SECONDS, Collection, now_days
-from webcrawler.refresh.probes import Probes
-from webcrawler.refresh.trust import Trust
+from webcrawler.refresh.signs import Trust
+from webcrawler.refresh.value import choose
 
 WINDOW = 10_000  # checks queued at a time, at most: some 2 MB of Redis
 OF_A_SERVER = 500  # of them, at most, so that no slow server fills the window
 LEAST = 20  # checks queued where nothing else waits
 AUDITS = 0.01  # of the checks are of documents drawn at random from all: they say what no estimate has chosen
+PATIENCE_SECONDS = 60.0  # for which documents of a server wait for its answer
 HOUR_SECONDS = 3600.0
 READ = "done/sitemap"  # the outcome of a sitemap whose newest fetch was one
 AUDIT = '{"audit":true}'  # asks for the whole page
@@ -112,14 +112,11 @@ class Admission:
         return queued
 
     def _tell(self, queued: int, due: NDArray[np.bool_]) -> None:
-        """Say how many checks are queued, due besides, and late."""
-        late = self._collection.schedule.late(now_days()) & self._collection.checkable()
-        asked = list(self._asked)
-        due = due | late
-        due[asked] = False
+        """Say how many checks are queued, and due besides."""
+        due = due.copy()
+        due[list(self._asked)] = False
         metrics.checks_queued.set(queued)
         metrics.checks_due.set(int(np.count_nonzero(due)))
-        metrics.checks_late.set(int(np.count_nonzero(late)))
 
     def _once(self, since: float) -> None:
         checks = self._frontier.checks()
@@ -137,7 +134,7 @@ class Admission:
             scores[left & drawn] = np.inf
             scores[self._held(left)] = 0
             caps = np.maximum(OF_A_SERVER - self._queued_by_server(), 0)
-            chosen = choice.choose(scores, room, schedule.servers, caps)
+            chosen = choose(scores, room, schedule.servers, caps)
             self._queue_places(chosen, chosen[drawn[chosen]], since)
         else:
             # Not before all are made: a crawl that was killed meanwhile would begin another pass.
@@ -215,6 +212,26 @@ class Admission:
         before, self._last = self._last, time.monotonic()
         leased, self._leased = self._leased, self._frontier.turns()
         return self._last - before, self._leased - leased
+
+
+class Probes:
+    """Asks each server for a path that cannot exist: what this brings tells a soft 404, which says 200."""
+
+    def __init__(self, catalog: Catalog, frontier: Frontier) -> None:
+        self._catalog, self._frontier = catalog, frontier
+        self._known: set[int] = set()  # numbers of servers that need not be waited for
+        self._asked: dict[int, float] = {}  # and when, of the others
+
+    def waiting(self, servers: set[int]) -> list[int]:
+        """Those of these servers, by number, that have not answered yet; asks those that were not asked."""
+        names = self._catalog.checks.unprobed(sorted(servers - self._known))
+        if new := [number for number in names if number not in self._asked]:
+            self._frontier.again([Again(urls.probe(names[number]), "") for number in new])
+            self._asked |= dict.fromkeys(new, time.monotonic())
+        too_long = time.monotonic() - PATIENCE_SECONDS
+        waiting = [number for number in names if self._asked[number] > too_long]
+        self._known |= servers.difference(waiting)
+        return waiting
 
 
 def checks_of(due: Sequence[Due], audits: Container[int] = (), trust: Trust | None = None) -> list[Again]:

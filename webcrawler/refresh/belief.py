@@ -1,4 +1,9 @@
-"""What is believed of how often each page changes, and how a check changes that."""
+"""What is believed of how often each page changes, and how a check changes that.
+
+`Gamma` is the default; EP and EB are the estimators of Cho and Garcia-Molina 2000 (named by the survey of
+crawlers), for comparison. What is expected of a page that was never checked is learnt by server: with one
+prior for all, the reported freshness is wrong by twice as much.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,26 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv
+from scipy.special import digamma, gammaincinv, polygamma
 
-from webcrawler.refresh import priors
-from webcrawler.refresh.choice import Numbers
-from webcrawler.refresh.value import Floats, after_change, age_by_odds, chance_of_change, expected_value
+from webcrawler.refresh.value import (
+    Floats,
+    Numbers,
+    after_change,
+    age_by_odds,
+    chance_of_change,
+    expected_value,
+    value_at_rate,
+)
 
 INTERVAL = (0.05, 0.5, 0.95)  # quantiles that `intervals` gives
+START = (0.5, 30.0)  # shape, rate in days: before anything is known, half of the pages change within 90 days
+# Pages: how much the whole counts beside a server's own. 20 is as good on synthetic worlds, and loses 0.8 %
+# of the oracle's freshness on recorded traces with few fetches (`webcrawler evaluate --freshness`).
+WEIGHT = 3
+SHAPES = (0.05, 20.0)  # least and greatest
+SMOOTHING = (0.5, 20.0)  # changes, days
+CLASSES = (1.0, 7.0, 30.0, 120.0, 365.0)  # days between two changes
 
 
 class Beliefs(ABC):
@@ -109,10 +127,117 @@ class Gamma(Beliefs):
 
     def learn(self) -> None:
         known = np.flatnonzero((self.added_a > 0) | (self.added_b > 0))
-        self.prior_a, self.prior_b = priors.fit(*self.of(known), self.servers[known], len(self.prior_a))
+        self.prior_a, self.prior_b = fit(*self.of(known), self.servers[known], len(self.prior_a))
 
     def _whole(self) -> tuple[float, float]:
         """What is expected of a server that has no page yet."""
         if not len(self.prior_a):
-            return priors.START
+            return START
         return float(np.median(self.prior_a)), float(np.median(self.prior_b))
+
+
+def fit(a: Floats, b: Floats, servers: NDArray[np.integer], number: int) -> tuple[Floats, Floats]:
+    """The gamma distributions that the beliefs of each server's pages come from: shape and rate by server.
+
+    It is one step of expectation-maximization: of each server, the mean of E λ and of E log λ over its pages,
+    with three pages' worth of the whole added, and of the whole with as many of the start.
+
+    Args:
+        a, b: the beliefs, shape (pages,); servers: their numbers, below `number`.
+    """
+    shape, rate = (np.array([value]) for value in START)
+    nowhere = np.zeros(len(a), np.int64)
+    whole = _shrunk(a / b, nowhere, 1, shape / rate), _shrunk(_log(a, b), nowhere, 1, _log(shape, rate))
+    mean = _shrunk(a / b, servers, number, whole[0])
+    shapes = _shape(np.log(mean) - _shrunk(_log(a, b), servers, number, whole[1]))
+    return shapes, shapes / mean
+
+
+def _log(a: Floats, b: Floats) -> Floats:
+    """E log λ."""
+    return digamma(a) - np.log(b)
+
+
+def _shrunk(values: Floats, servers: NDArray[np.integer], number: int, towards: Floats) -> Floats:
+    sums = np.bincount(servers, values, number) + WEIGHT * towards
+    return sums / (np.bincount(servers, minlength=number) + WEIGHT)
+
+
+def _shape(spread: Floats) -> Floats:
+    """The a with log a - ψ(a) = spread, as Minka 2002 finds it ("Estimating a Gamma distribution")."""
+    spread = np.maximum(spread, 1e-6)
+    a = (3 - spread + np.sqrt((spread - 3) ** 2 + 24 * spread)) / (12 * spread)
+    for _ in range(2):
+        a = 1 / (1 / a + (np.log(a) - digamma(a) - spread) / (a**2 * (1 / a - polygamma(1, a))))
+    return np.clip(a, *SHAPES)
+
+
+class EP(Beliefs):
+    """A Poisson rate for each page: checks that found a change over the days watched, (X + ½) / (T + 20).
+
+    The naive X / T starves what had not changed at its first check. The rate is taken as if it were known.
+    Memory: 8 bytes a page.
+    """
+
+    state = ("servers", "changes", "watched")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changes, self.watched = np.empty(0, np.float32), np.empty(0, np.float32)
+
+    def add(self, servers: Numbers) -> None:
+        super().add(servers)
+        nothing = np.zeros(len(servers), np.float32)
+        self.changes = np.concatenate((self.changes, nothing))
+        self.watched = np.concatenate((self.watched, nothing))
+
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
+        self.changes[pages] += changed
+        self.watched[pages] += days.astype(np.float32)
+
+    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+        return -np.expm1(-self._rate(pages) * days)
+
+    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+        return value_at_rate(self._rate(pages), days)
+
+    def _rate(self, pages: Numbers | slice) -> Floats:
+        changes, watched = SMOOTHING
+        return (self.changes[pages] + changes) / (self.watched[pages] + watched).astype(np.float64)
+
+
+class EB(Beliefs):
+    """Bayes over five classes of pages, that change daily, weekly, monthly, in four months or in a year.
+
+    The value is the expectation over the classes. Memory: 20 bytes a page.
+    """
+
+    state = ("servers", "classes")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.classes = np.empty((0, len(CLASSES)), np.float32)  # the probability of each
+
+    def add(self, servers: Numbers) -> None:
+        super().add(servers)
+        even = np.full((len(servers), len(CLASSES)), 1 / len(CLASSES), np.float32)
+        self.classes = np.concatenate((self.classes, even))
+
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
+        unchanged = np.exp(-np.outer(days, 1 / np.array(CLASSES)))
+        likely = np.where(changed[:, None], 1 - unchanged, unchanged)
+        after = self.classes[pages] * np.maximum(likely, 1e-9)
+        self.classes[pages] = after / after.sum(axis=1, keepdims=True)
+
+    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+        return self._mean(pages, [-np.expm1(-days / every) for every in CLASSES])
+
+    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+        return self._mean(pages, [value_at_rate(np.full(len(days), 1 / every), days) for every in CLASSES])
+
+    def _mean(self, pages: Numbers | slice, by_class: list[Floats]) -> Floats:
+        mean: Floats = np.einsum("pc,cp->p", self.classes[pages], np.array(by_class))
+        return mean
+
+
+POLICIES: dict[str, type[Beliefs]] = {"expected": Gamma, "ep": EP, "eb": EB}

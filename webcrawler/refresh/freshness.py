@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
-from webcrawler.refresh import estimate
 from webcrawler.refresh.belief import Gamma
 from webcrawler.refresh.collection import DAY_SECONDS, Collection
-from webcrawler.refresh.schedule import Schedule
+from webcrawler.refresh.schedule import NORMAL_90, Schedule, current
 from webcrawler.refresh.value import Floats
 
 LATELY_DAYS = 7
@@ -44,14 +43,14 @@ def report(catalog: Catalog, crawl_dir: Path, policy: str, most: int = MOST) -> 
     schedule = collection.schedule
     there, checkable = np.flatnonzero(schedule.weights > 0), np.flatnonzero(collection.checkable())
     weights, chances = schedule.weights[there], schedule.chances(now / DAY_SECONDS)[there]
-    current = estimate.current(weights, chances, schedule.calibration.bias())
+    share = current(weights, chances, schedule.calibration.bias())
     checks = catalog.checks.by_day()
     return {
         "time": now,
         "documents": len(there),
         "outside_scope": len(there) - len(checkable),
         "unchecked": catalog.checks.count_unchecked(),
-        "current": current._asdict() if len(there) else None,
+        "current": share._asdict() if len(there) else None,
         "audit": _audit(collection, catalog.checks.audits(now - AUDIT_DAYS * DAY_SECONDS)),
         "checks": _counted(checks),
         "lately": _lately(checks, int(now // DAY_SECONDS)),
@@ -124,7 +123,7 @@ def _audit(collection: Collection, audits: list[tuple[int, int]]) -> dict[str, A
     weights = np.where(places < 0, 0, collection.schedule.weights[places]).astype(np.float64)
     weights[weights == 0] = 1  # what the audit found gone had the mean weight, as far as is known
     share, equal = 1 - weights @ changed / weights.sum(), weights.sum() ** 2 / (weights**2).sum()
-    square = estimate.NORMAL_90**2 / equal
+    square = NORMAL_90**2 / equal
     middle = (share + square / 2) / (1 + square)
     half = np.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
     found = {"share": share, "low": middle - half, "high": middle + half}
@@ -166,6 +165,6 @@ def _servers(
     found = []
     for server, number in zip(present[some].tolist(), numbers[first[some]].tolist(), strict=True):
         pages = servers == server
-        current = estimate.current(weights[pages], chances[pages], schedule.calibration.bias())
-        found.append({"server": names[number], "documents": int(pages.sum()), **current._asdict()})
+        share = current(weights[pages], chances[pages], schedule.calibration.bias())
+        found.append({"server": names[number], "documents": int(pages.sum()), **share._asdict()})
     return found

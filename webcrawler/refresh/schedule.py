@@ -1,23 +1,26 @@
-"""When does each page come again? What the refresher holds in memory, and the laboratory tries."""
+"""When does each page come again? What the refresher holds in memory, and the laboratory tries.
+
+With it: how much of the collection is current, and how right were such estimates?
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.errors import BadInput
-from webcrawler.refresh import choice, estimate
-from webcrawler.refresh.belief import Beliefs, Gamma
-from webcrawler.refresh.choice import Numbers
-from webcrawler.refresh.estimators import EB, EP
+from webcrawler.refresh.belief import POLICIES, Beliefs
 from webcrawler.refresh.signs import Signs
-from webcrawler.refresh.value import Floats
+from webcrawler.refresh.value import Floats, Numbers, choose
 
 DAY_SECONDS = 86400.0
 CHUNK = 1 << 16  # pages computed at a time: what is between two formulas stays in the processor's cache
-POLICIES: dict[str, type[Beliefs]] = {"expected": Gamma, "ep": EP, "eb": EB}
+BINS = 10
+DOUBT = 100  # checks in each bin that count as if they had turned out as predicted
+NORMAL_90 = 1.645  # standard deviations on each side that hold 90 % of a normal distribution
 
 
 class Schedule:
@@ -28,18 +31,17 @@ class Schedule:
 
     Args:
         policy: `expected`, `ep` or `eb`.
-        at_least: days after which a page goes before others; 0: never.
         at_most: days for which a page that was checked is left alone.
     Raises:
         BadInput: no such policy.
     """
 
-    def __init__(self, policy: str = "expected", at_least: float = 0.0, at_most: float = 0.0) -> None:
+    def __init__(self, policy: str = "expected", at_most: float = 0.0) -> None:
         if policy not in POLICIES:
             raise BadInput(f"REFRESH_POLICY={policy[:60]}: choose one of {', '.join(POLICIES)}")
-        self.policy, self._at_least, self._at_most = policy, at_least, at_most
+        self.policy, self._at_most = policy, at_most
         self.beliefs, self.signs = POLICIES[policy](), Signs()
-        self.calibration = estimate.Calibration()
+        self.calibration = Calibration()
         self._seconds = np.empty(0, np.uint32)  # of the last check
         self.weights = np.empty(0, np.float32)
 
@@ -60,7 +62,7 @@ class Schedule:
         """Know more pages. Cost: O(all pages), so add many at a time.
 
         Args:
-            checked: when they were fetched first; weights: see `choice.importance`.
+            checked: when they were fetched first; weights: see `value.importance`.
         """
         self._seconds = np.concatenate((self._seconds, _seconds(checked)))
         self.weights = np.concatenate((self.weights, np.broadcast_to(np.float32(weights), len(servers))))
@@ -102,7 +104,7 @@ class Schedule:
 
     def empty(self) -> Schedule:
         """One by the same rules that knows no page."""
-        return Schedule(self.policy, self._at_least, self._at_most)
+        return Schedule(self.policy, self._at_most)
 
     def learn(self) -> None:
         """Learn what each server's pages are like; call it when about 1 % of the pages were checked since."""
@@ -129,18 +131,11 @@ class Schedule:
             values[days < self._at_most] = 0
         if waiting is not None:
             values[waiting] = 0
-        overdue = days >= self._at_least if self._at_least else None
-        return choice.choose(values, number, self.beliefs.servers, caps, overdue)
+        return choose(values, number, self.beliefs.servers, caps)
 
-    def late(self, now: float) -> NDArray[np.bool_]:
-        """Which pages were not checked for longer than they may be left."""
-        if not self._at_least:
-            return np.zeros(len(self), bool)
-        return (now - self.checked >= self._at_least) & (self.weights > 0)
-
-    def current(self, now: float, pages: Numbers | slice = slice(None)) -> estimate.Current:
+    def current(self, now: float, pages: Numbers | slice = slice(None)) -> Current:
         """The share of the importance, of these pages, that is estimated to be current."""
-        return estimate.current(self.weights[pages], self.chances(now)[pages], self.calibration.bias())
+        return current(self.weights[pages], self.chances(now)[pages], self.calibration.bias())
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All that is known, by name, for `numpy.savez`; `restore` takes it back."""
@@ -153,7 +148,7 @@ class Schedule:
             setattr(part, of, array)
 
     def _state(self) -> list[tuple[str, object, str]]:
-        parts: dict[str, Beliefs | Signs | estimate.Calibration] = {
+        parts: dict[str, Beliefs | Signs | Calibration] = {
             "beliefs": self.beliefs,
             "signs": self.signs,
             "calibration": self.calibration,
@@ -179,3 +174,67 @@ def _seconds(days: Floats) -> NDArray[np.uint32]:
     """Rounded down: else what was checked just now would have been checked later than now."""
     seconds: NDArray[np.uint32] = np.floor(np.asarray(days) * DAY_SECONDS).astype(np.uint32)
     return seconds
+
+
+class Current(NamedTuple):
+    """The share of the importance that is current, with an interval that holds the truth in 9 cases of 10."""
+
+    share: float
+    low: float
+    high: float
+
+
+def current(weights: Floats, changed: Floats, error: float = 0.0) -> Current:
+    """Σ w · P(unchanged) / Σ w.
+
+    Args:
+        changed: the probability that each page has changed.
+        error: by how much such probabilities were wrong on average (`Calibration.bias`); independent pages
+            even out, this does not.
+    """
+    total = weights.sum(dtype=np.float64)
+    if not total:
+        return Current(1.0, 0.0, 1.0)
+    share = 1 - float(weights @ changed / total)
+    spread = float((weights.astype(np.float64) ** 2) @ (changed * (1 - changed))) / total**2
+    half = NORMAL_90 * (spread + error**2) ** 0.5
+    return Current(share, max(0.0, share - half), min(1.0, share + half))
+
+
+class Calibration:
+    """Had 3 pages of 10 changed where a chance of 30 % was predicted? Ten bins of predicted chances."""
+
+    state = ("counts", "lately")
+
+    def __init__(self) -> None:
+        self.counts = np.zeros((BINS, 3))  # checks, sum of predicted chances, changed
+        self.lately = np.zeros((BINS, 3))  # the same, the more faded the longer ago
+
+    def see(self, predicted: Floats, changed: NDArray[np.bool_], pages: int) -> None:
+        """Take in checks; with as many as there are pages, what was lately seen fades to a third."""
+        bins = np.minimum((predicted * BINS).astype(np.int64), BINS - 1)
+        self.lately *= np.exp(-len(bins) / pages)
+        for counts in (self.counts, self.lately):
+            np.add.at(counts, bins, np.stack((np.ones(len(bins)), predicted, changed), axis=1))
+
+    def corrected(self, predicted: Floats) -> Floats:
+        """Such chances as they turned out: of each bin the share seen, and straight lines between bins.
+
+        By what was lately seen: the first predictions were made when nothing was known yet.
+        """
+        checks, chances, changed = self.lately.T
+        middle = (np.arange(BINS) + 0.5) / BINS
+        means = (chances + DOUBT * middle) / (checks + DOUBT)
+        seen = (changed + DOUBT * middle) / (checks + DOUBT)
+        found: Floats = np.interp(predicted, [0, *means, 1], [0, *seen, 1])
+        return found
+
+    def error(self) -> float:
+        """The mean distance between predicted and seen; 0 before the first check."""
+        checks, predicted, changed = self.counts.T
+        return float(np.abs(predicted - changed).sum() / max(checks.sum(), 1))
+
+    def bias(self) -> float:
+        """Predicted minus seen, over all checks."""
+        checks, predicted, changed = self.counts.T
+        return float((predicted - changed).sum() / max(checks.sum(), 1))

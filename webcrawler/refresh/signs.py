@@ -1,6 +1,7 @@
-"""Which sitemaps and feeds to believe when they say that a page has changed?
+"""Which servers to believe: their sitemaps and feeds that date changes, and their 304 that deny them?
 
-They are watched first and believed by server: half of the web's dates are always now, or were never updated.
+Both are watched first and believed by server: half of the web's dates are always now, or were never updated,
+and some servers answer 304 for ever.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.refresh.choice import Numbers
-from webcrawler.refresh.value import Floats
+from webcrawler import chance
+from webcrawler.refresh.value import Floats, Numbers
 
 SILENT, SAME, NEWER = range(3)  # what a sitemap says of a page since its last check
 DOUBT = 2.0  # pseudo-counts
@@ -17,6 +18,11 @@ WATCHED = 10  # checks before what a sitemap says can be called useless
 TELLING = 3.0  # odds of NEWER over those of SAME, below which it is
 CHECKS = 20  # of a server's pages, between two fetches of its sitemap: it costs at most 5 % more
 SELDOM = 10  # times as seldom is a useless sitemap fetched
+
+ONE_IN = 20  # checks of every server is sent without validators, another one with them
+FIRST_ONE_IN = 5  # of the first checks of a server that has not shown yet that its 304 can be believed
+SHOWN = 20  # checks without validators after which it has
+MISSED = 4  # changes in a row that no conditional check found; at first by chance once in 5⁴ times
 
 
 class Signs:
@@ -94,3 +100,39 @@ class Signs:
     def fetched(self, servers: Numbers) -> None:
         """The sitemaps of these servers were fetched; what they say of pages follows by `say`."""
         self.since[servers] = 0
+
+
+class Trust:
+    """Believes the 304 of a server as long as conditional checks find changes of its pages, too.
+
+    A server that is not believed is asked without validators, but for one check in twenty: when one of these
+    finds a change, it is believed again. Memory: two bytes a server.
+    """
+
+    def __init__(self) -> None:
+        # By server: checks without validators, at most SHOWN; changes that others missed, at most MISSED.
+        self.counts: NDArray[np.int8] = np.empty((0, 2), np.int8)
+
+    def is_conditional(self, server: int) -> bool:
+        """Tell how a page with validators is asked for; another time the answer may be another."""
+        whole, missed = self.counts[server].tolist() if server < len(self.counts) else (0, 0)
+        if missed >= MISSED:
+            return chance.draws.random() * ONE_IN < 1
+        return chance.draws.random() * (ONE_IN if whole >= SHOWN else FIRST_ONE_IN) >= 1
+
+    def doubted(self) -> NDArray[np.int64]:
+        """The servers whose 304 is not believed, ascending."""
+        return np.flatnonzero(self.counts[:, 1] >= MISSED)
+
+    def see(self, servers: Numbers, conditional: NDArray[np.bool_], changed: NDArray[np.bool_]) -> None:
+        """Take in checks of pages that had validators, sent or not, in the order in which they were made."""
+        if more := max(0, int(servers.max(initial=-1)) + 1 - len(self.counts)):
+            self.counts = np.concatenate((self.counts, np.zeros((more, 2), np.int8)))
+        matters = changed | ~conditional
+        columns = (servers[matters].tolist(), conditional[matters].tolist(), changed[matters].tolist())
+        for server, had_validators, was_new in zip(*columns, strict=True):
+            whole, missed = self.counts[server].tolist()
+            if had_validators:
+                self.counts[server] = SHOWN, 0
+            else:
+                self.counts[server] = min(whole + 1, SHOWN), min(missed + was_new, MISSED)

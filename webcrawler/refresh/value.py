@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
+Numbers = NDArray[np.integer]
 
+IMPORTANCE = (0.1, 100.0)  # least and greatest, of the mean: one page cannot take all, none counts nothing
 LOG_MAX = 60.0  # of 1 + age / b: no sign makes a page older than e^60 times what is known of it
 
 
@@ -69,3 +71,45 @@ def _shrinking(x: Floats) -> Floats:
     """(1 - e^(-x)) / x, which is 1 at 0."""
     near = np.abs(x) < 1e-9
     return np.where(near, 1.0, -np.expm1(-x) / np.where(near, 1.0, x))
+
+
+# Which pages next? The best by value, within what politeness leaves to each server.
+
+
+def importance(ranks: Floats) -> NDArray[np.float32]:
+    """Weights of mean about 1: ranks over their mean, from 0.1 to 100."""
+    mean = ranks.mean() if len(ranks) else 1.0
+    return np.clip(ranks / (mean or 1.0), *IMPORTANCE).astype(np.float32)
+
+
+def choose(
+    scores: Floats,
+    number: int,
+    servers: Numbers | None = None,
+    caps: Numbers | None = None,
+) -> NDArray[np.int64]:
+    """The best pages, best first.
+
+    Args:
+        scores: by page; one that is not above 0 is never chosen.
+        number: how many, at most.
+        servers: the server of each page; caps: by server, how many of its pages at most.
+    Cost: O(pages · log pages) with caps, O(pages + number · log number) without.
+    """
+    pages = np.flatnonzero(scores > 0)
+    if caps is not None and servers is not None:
+        pages = _within(pages, scores, servers, caps)
+    if number < len(pages):
+        pages = pages[np.argpartition(-scores[pages], number)[: max(number, 0)]]
+    return pages[np.argsort(-scores[pages], kind="stable")]
+
+
+def _within(pages: Numbers, scores: Floats, servers: Numbers, caps: Numbers) -> NDArray[np.int64]:
+    """The best pages of each server, as many as its cap; only servers that have more are sorted."""
+    of = servers[pages]
+    crowded = (np.bincount(of, minlength=len(caps)) > caps)[of]
+    free, pages = pages[~crowded], pages[crowded]
+    pages = pages[np.lexsort((-scores[pages], servers[pages]))]
+    of = servers[pages]
+    starts = np.searchsorted(of, of)  # where each page's server begins
+    return np.sort(np.concatenate((free, pages[np.arange(len(pages)) - starts < caps[of]])))
