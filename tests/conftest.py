@@ -20,7 +20,6 @@ from environments import clone, installed, wheel
 from hypothesis import register_random, settings
 from inprocess import Answered, command
 
-from webcrawler import chance
 from webcrawler import clock as product_clock
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput
@@ -44,8 +43,8 @@ MANY = 10 if PROFILE == "deep" else 1
 settings.register_profile("same", deadline=None, derandomize=True, database=None)
 settings.register_profile("deep", deadline=None, max_examples=1000, derandomize=False, print_blob=True)
 settings.load_profile(PROFILE)
-os.environ.setdefault(chance.NAME, "0")
-register_random(chance.draws)
+os.environ.setdefault(product_clock.SEED, "0")
+register_random(product_clock.draws)
 
 __all__ = ["Answered", "clone", "installed", "wheel"]
 MakeFrontier = Callable[..., Frontier]
@@ -63,7 +62,7 @@ def examples(number: int) -> int:
 def pytest_configure(config: pytest.Config) -> None:
     """The seed that is told with a red test draws its examples again."""
     if PROFILE == "deep" and getattr(config.option, "hypothesis_seed", None) is None:
-        config.option.hypothesis_seed = os.environ[chance.NAME]
+        config.option.hypothesis_seed = os.environ[product_clock.SEED]
 
 
 class Clock:
@@ -94,8 +93,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
     Nor does it repeat theirs: Whoosh draws the names of files, also in folders that tests share.
     """
-    chance.seed()
-    random.seed(f"{os.environ[chance.NAME]} {item.nodeid}")
+    product_clock.seed()
+    random.seed(f"{os.environ[product_clock.SEED]} {item.nodeid}")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by these marks

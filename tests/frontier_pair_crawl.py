@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from frontier_model import Model
 from frontier_model_intake import Server, Url
 
-from webcrawler import chance
+from webcrawler import clock
 from webcrawler.frontier import Budgets, Frontier, Leased, Politeness, Report, intake, ordering
 from webcrawler.frontier.leases import UNLIMITED
 from webcrawler.frontier.slots import Client
@@ -118,9 +118,9 @@ class Crawl:
             assert found.wait is None or abs(found.wait - min(waits)) < HOUR
 
     def fetched(self, worker: str, report: Report) -> None:
-        before = chance.draws.getstate()
-        jitter = round(chance.draws.uniform(0.5, 1.5), 3)  # as the frontier will draw it
-        chance.draws.setstate(before)
+        before = clock.draws.getstate()
+        jitter = round(clock.draws.uniform(0.5, 1.5), 3)  # as the frontier will draw it
+        clock.draws.setstate(before)
         self.model_of(report.lease.server).fetched(report, jitter)
 
         self.frontiers[worker].fetched([report])

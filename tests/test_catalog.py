@@ -20,7 +20,7 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog, Verdict, _database
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Change, Document, Entry, Fetch, Lease, Link, Original, Place, Section, Text
@@ -637,7 +637,7 @@ def test_catalog_that_another_process_holds_is_opened_when_that_lets_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As while the last user of a large catalog writes its log back, or a backup reads it."""
-    monkeypatch.setattr(pace, "CATALOG_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(clock, "CATALOG_WAIT_SECONDS", 0.01)
     Catalog(tmp_path / "catalog.sqlite").close()
     other = sqlite3.connect(tmp_path / "catalog.sqlite", isolation_level=None, check_same_thread=False)
     other.execute("PRAGMA locking_mode = EXCLUSIVE")

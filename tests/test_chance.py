@@ -10,24 +10,24 @@ import sys
 import numpy as np
 import pytest
 
-from webcrawler import chance
+from webcrawler import clock
 from webcrawler.refresh.signs import Trust
 
 AGENTS = """
 import os
-from webcrawler import chance
+from webcrawler import clock
 from webcrawler.crawl.run.agents import Agents
 agents = Agents(3)
 agents.start()
-os.write(1, f"{agents.number} {chance.draws.random()}\\n".encode())
+os.write(1, f"{agents.number} {clock.draws.random()}\\n".encode())
 """
 
 
 def drawn(seed: str) -> list[float]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WEBCRAWLER_SEED", seed)
-        chance.seed()
-        return [chance.draws.random() for _ in range(5)]
+        clock.seed()
+        return [clock.draws.random() for _ in range(5)]
 
 
 def drawn_by_agents(seed: str) -> set[str]:
@@ -56,7 +56,7 @@ def test_each_agent_of_a_crawl_draws_for_itself_and_again_the_same() -> None:
 
 def test_checks_without_validators_are_drawn_by_the_seed() -> None:
     def drawn_by(trust: Trust) -> list[bool]:
-        chance.seed()
+        clock.seed()
         return [trust.is_conditional(0) for _ in range(100)]
 
     first = drawn_by(Trust())
@@ -66,9 +66,9 @@ def test_checks_without_validators_are_drawn_by_the_seed() -> None:
 
 
 def test_each_test_begins_with_the_seed_of_the_run(request: pytest.FixtureRequest) -> None:
-    begun = chance.draws.getstate(), random.getstate()
+    begun = clock.draws.getstate(), random.getstate()
 
-    chance.seed()
+    clock.seed()
     random.seed(f"{os.environ['WEBCRAWLER_SEED']} {request.node.nodeid}")
 
-    assert (chance.draws.getstate(), random.getstate()) == begun
+    assert (clock.draws.getstate(), random.getstate()) == begun

@@ -26,7 +26,7 @@ from localweb import page as page_with_links
 from ports import dead_server
 from pyarrow import parquet
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog, _database
 from webcrawler.clock import now
 from webcrawler.commands import graph
@@ -182,7 +182,7 @@ def test_a_catalog_that_another_process_does_not_let_go(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_database, "BUSY_SECONDS", 0.0)
-    monkeypatch.setattr(pace, "CATALOG_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(clock, "CATALOG_WAIT_SECONDS", 0.01)
     Catalog(tmp_path / "catalog.sqlite").close()
     with closing(sqlite3.connect(tmp_path / "catalog.sqlite", isolation_level=None)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from webcrawler.durable import replaced, sync_folder
+from webcrawler.files import replaced, sync_folder
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from conftest import Clock, MakeFrontier, Run
 from frontiers import lease_one, links, visit_all
 from test_catalog import A, B, C, D, failure, fetch, page, write
 
-from webcrawler import chance
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
 from webcrawler.commands._elsewhere import readable
 from webcrawler.records import Entry
@@ -283,7 +283,7 @@ def test_the_seed_says_which_are_drawn(
 
     def drawn_by(seed: str, name: str) -> set[str]:
         monkeypatch.setenv("WEBCRAWLER_SEED", seed)
-        chance.seed()
+        clock.seed()
         return set(drawn(queued("only", name)))
 
     assert drawn_by("1", "first") == drawn_by("1", "second") != drawn_by("2", "third")

@@ -25,7 +25,7 @@ from frontiers import (
     visit_all,
 )
 
-from webcrawler import chance
+from webcrawler import clock
 from webcrawler.errors import BadInput
 from webcrawler.frontier import (
     Again,
@@ -405,8 +405,8 @@ def test_a_postponed_server_is_not_asked_before(frontier: Frontier) -> None:
 def test_the_jitter_of_a_back_off_is_drawn_by_the_seed(make_frontier: MakeFrontier) -> None:
     frontier = make_frontier(backoff=1000.0, backoff_max=10_000.0)
     frontier.discover(links(A))
-    pause_ms = 1000 * round(1000 * chance.draws.uniform(0.5, 1.5))
-    chance.seed()
+    pause_ms = 1000 * round(1000 * clock.draws.uniform(0.5, 1.5))
+    clock.seed()
     before = now_ms(frontier)
 
     fetch(frontier, lease_one(frontier), slow_down=True)

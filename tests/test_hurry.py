@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-SHOW = "from webcrawler import pace; print(pace.WATCH_SECONDS, pace.COMPANION_POLL_SECONDS)"
+SHOW = "from webcrawler import clock; print(clock.WATCH_SECONDS, clock.COMPANION_POLL_SECONDS)"
 
 
 def started_with(said: str) -> subprocess.CompletedProcess[str]:

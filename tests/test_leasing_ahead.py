@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as Away
 from scrapy import Request
 from scrapy.core.scheduler import Scheduler as ScrapyScheduler
 
-from webcrawler import pace, scheduler
+from webcrawler import clock, scheduler
 from webcrawler.crawl import open_leases
 from webcrawler.frontier import Frontier, inspect
 from webcrawler.scheduler import Scheduler
@@ -268,7 +268,7 @@ def test_the_next_round_trip_is_made_when_a_server_is_due(make: Make) -> None:
     assert 0 < made.refill() <= 0.3
 
     made.frontier.postpone(A.rstrip("/"), 300)
-    assert made.refill() == pace.SCHEDULER_POLL_SECONDS
+    assert made.refill() == clock.SCHEDULER_POLL_SECONDS
 
 
 def test_what_was_fetched_is_decided_when_nothing_is_left_to_download(made: Handmade) -> None:

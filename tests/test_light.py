@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from localweb import PROJECT, Answer, crawl, environment, page, sites
 
-from webcrawler.extras import LIBRARIES
+from webcrawler.errors import LIBRARIES
 from webcrawler.orderings import MODES
 from webcrawler.orderings.registry import Mode
 

@@ -27,7 +27,7 @@ from live import (
 from lxml import html as lxml_html
 from starlette.testclient import TestClient
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
 from webcrawler.clock import now
 from webcrawler.errors import BadInput
@@ -54,7 +54,7 @@ def web(tmp_path: Path) -> Iterator[TestClient]:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searches, "GRACE_SECONDS", 0.02)
-    monkeypatch.setattr(pace, "LIVE_WATCH_SECONDS", 0.001)
+    monkeypatch.setattr(clock, "LIVE_WATCH_SECONDS", 0.001)
 
 
 # ---- how many

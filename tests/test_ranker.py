@@ -24,7 +24,7 @@ from test_catalog import link as link_to
 from test_catalog import page as fetched
 from waiting import at_rest, until
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, hold_crawl, is_crawling
 from webcrawler.connection import Connection, connect, serialized, visit
@@ -145,7 +145,7 @@ def rank(folder: Path, stopped: Callable[[], bool] = lambda: False) -> None:
             ranking.step(crawling := is_crawling(folder))
             if not (crawling or ranking.is_behind()):
                 return
-            time.sleep(pace.COMPANION_POLL_SECONDS)
+            time.sleep(clock.COMPANION_POLL_SECONDS)
 
 
 def process(folder: Path) -> subprocess.Popen[bytes]:
@@ -358,8 +358,8 @@ class Unmade(Ordering):
 def test_a_mode_that_cannot_be_followed_is_one_warning_and_nothing_else(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, told: bytes
 ) -> None:
-    monkeypatch.setattr(pace, "RANKS_IDLE_SECONDS", 0.0)
-    monkeypatch.setattr(pace, "RANKS_RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(clock, "RANKS_IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(clock, "RANKS_RETRY_SECONDS", 0.0)
     monkeypatch.syspath_prepend(world.folder)
     (world.folder / "broken_ordering.py").write_text(BROKEN)
     monkeypatch.delitem(sys.modules, "this", raising=False)

@@ -21,7 +21,7 @@ from inprocess import command
 from localweb import Answer, Route, Site, copy_at_rest, crawl, page, redirect, robots, scrapy, sites
 from waiting import until
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog, take_place
 from webcrawler.archive.pages._members import members
 from webcrawler.background import hold_crawl
@@ -290,7 +290,7 @@ def test_a_catalog_is_replaced_when_who_reads_it_has_ended(
 
 
 def test_a_catalog_is_not_replaced_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "CATALOG_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(clock, "CATALOG_WAIT_SECONDS", 0.01)
     for name in ("new", "old"):
         Catalog(tmp_path / name).close()
 

@@ -15,7 +15,7 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Response
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.crawl import robots as asking
 from webcrawler.crawl.responses import Refused
 from webcrawler.crawl.robots import BODY_MAX, RobotsCache, RobotsMiddleware
@@ -274,7 +274,7 @@ def away_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return get(cache, server)
 
     monkeypatch.setattr(RobotsCache, "get", fails)
-    monkeypatch.setattr(pace, "ROBOTS_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(clock, "ROBOTS_PAUSE_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("away_once")

@@ -9,7 +9,7 @@ import pytest
 from crawled import crawled, fetched
 from waiting import PATIENCE_SECONDS, until
 
-from webcrawler import background, pace
+from webcrawler import background, clock
 from webcrawler.background import Views
 from webcrawler.crawl.run import watch
 from webcrawler.crawl.run.watch import Watch
@@ -17,7 +17,7 @@ from webcrawler.crawl.run.watch import Watch
 
 @pytest.fixture(autouse=True)
 def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "WATCH_SECONDS", 0.05)
+    monkeypatch.setattr(clock, "WATCH_SECONDS", 0.05)
 
 
 def derived_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, main: str) -> Views:

@@ -26,7 +26,7 @@ from math import inf
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from webcrawler import clock, pace
+from webcrawler import clock
 from webcrawler.errors import Unavailable
 
 logger = logging.getLogger(__name__)
@@ -205,7 +205,7 @@ class Views(NamedTuple):
         while (lock := self.lock()) is None:
             with suppress(ValueError, ProcessLookupError):  # it has just taken the lock, or just ended
                 os.kill(int((self.crawl_dir / "views.lock").read_text()), signal.SIGTERM)
-            time.sleep(pace.COMPANION_POLL_SECONDS)
+            time.sleep(clock.COMPANION_POLL_SECONDS)
         return lock
 
 

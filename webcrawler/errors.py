@@ -1,4 +1,4 @@
-"""What can go wrong, and is it worth a retry?
+"""What can go wrong, and is it worth a retry? Which libraries are missing, and which extra brings them?
 
 WebcrawlerError
 ├── BadInput            invalid request: say so in one line, exit 2, never retry
@@ -8,6 +8,10 @@ WebcrawlerError
 ├── Unreadable          a document that is encrypted or damaged
 └── ParserKilled        a page that its parser did not survive
 """
+
+from __future__ import annotations
+
+from importlib.util import find_spec
 
 
 class WebcrawlerError(Exception):
@@ -36,3 +40,39 @@ class Unreadable(WebcrawlerError):
 
 class ParserKilled(WebcrawlerError):
     """Raised when a parser passed its deadline or its memory limit, or died; the page is to blame."""
+
+
+_SEARCH = (
+    *("Stemmer", "aioftp", "chardetng_py", "lxml", "numpy", "pebble", "py3langid", "rapidfuzz", "rich"),
+    *("scipy", "warcio", "webencodings", "whoosh", "wordfreq"),
+)
+# What cannot be done without, by the names of import.
+LIBRARIES = {
+    "search": _SEARCH,
+    "serve": (
+        *_SEARCH,
+        "nh3",
+        "python_multipart",
+        "starlette",
+        "uvicorn",
+    ),
+    "lab": _SEARCH,
+    "graph": (*_SEARCH, "networkx"),
+    "plots": (*_SEARCH, "matplotlib"),
+    "parquet": (*_SEARCH, "pyarrow"),
+    "judge": (*_SEARCH, "ir_measures"),
+    "classifier": (*_SEARCH, "sklearn"),
+    "documents": (*_SEARCH, "markdown_it", "pypdfium2", "striprtf"),
+}
+
+
+def is_installed(extra: str) -> bool:
+    """Is all that an extra brings installed? "": true."""
+    return all(find_spec(name) for name in LIBRARIES.get(extra, ()))
+
+
+def require(extra: str, what: str) -> None:
+    """Raises BadInput: something that `what` needs is not installed; one line says which extra brings it."""
+    for name in LIBRARIES.get(extra, ()):
+        if not find_spec(name):
+            raise BadInput(f'{what} needs {name}: pip install "scrapy-webcrawler[{extra}]"')

@@ -20,7 +20,7 @@ from uuid import uuid4
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
 
-from webcrawler import pace
+from webcrawler import clock
 
 PREFIX = "webcrawler_"
 ALIVE_SECONDS = 10.0  # a gauge that was written before is of a process that was killed
@@ -121,7 +121,7 @@ class _Keeper:
         self._written = _samples("counter", "histogram")
 
     def write_until(self, over: threading.Event) -> None:
-        while not over.wait(pace.METRICS_WRITE_SECONDS):
+        while not over.wait(clock.METRICS_WRITE_SECONDS):
             self._write({key: value for key, value in _samples("gauge").items() if not isnan(value)})
         self._write({})
 

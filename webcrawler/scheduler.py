@@ -21,7 +21,7 @@ from scrapy.core.scheduler import Scheduler as ScrapyScheduler
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.connection import RedisError, attempt, is_passing, retry
 from webcrawler.crawl.dropin import SpiderWorker, Worker, is_crawl
 from webcrawler.errors import BadInput, WebcrawlerError
@@ -171,7 +171,7 @@ class Scheduler(BaseScheduler):
             self._empty = False
             self._buffer.extend(found.leases)
             self._wake()
-            return pace.SCHEDULER_POLL_SECONDS
+            return clock.SCHEDULER_POLL_SECONDS
         if worker.leases.open:
             is_busy = worker.leases.downloading or self._changed.is_set()  # then it is asked again at once
             if self._exact or not (found.queued and is_busy):
@@ -185,8 +185,8 @@ class Scheduler(BaseScheduler):
                 return 0.0
             self._empty = True
             self._wake()
-        due = found.wait if found.wait is not None and limit else pace.SCHEDULER_POLL_SECONDS
-        return min(pace.SCHEDULER_POLL_SECONDS, due, worker.leases.downloads.until_exempt())
+        due = found.wait if found.wait is not None and limit else clock.SCHEDULER_POLL_SECONDS
+        return min(clock.SCHEDULER_POLL_SECONDS, due, worker.leases.downloads.until_exempt())
 
     def _wake(self) -> None:
         # Private, so kept in one place; a test fails when an upgrade of Scrapy breaks it.

@@ -23,8 +23,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from webcrawler import urls
-from webcrawler.durable import replaced
 from webcrawler.errors import BadInput, BadUrl
+from webcrawler.files import replaced
 
 NAME = "scope.json"
 SHOWN = 5  # patterns in a message

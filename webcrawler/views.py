@@ -19,7 +19,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Protocol
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, is_crawling, lower_priority
 from webcrawler.errors import BadInput
@@ -64,7 +64,7 @@ def derive(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], b
                 continue
             if not crawling and may_end(lambda: not any(view.is_behind() for view in views)):
                 break
-            time.sleep(pace.COMPANION_POLL_SECONDS)
+            time.sleep(clock.COMPANION_POLL_SECONDS)
     return True
 
 
@@ -88,7 +88,7 @@ def _wait_for_catalog(crawl_dir: Path, stopped: Callable[[], bool]) -> Catalog |
             if not is_crawling(crawl_dir):
                 _log.warning("%s", error)
                 return None
-        time.sleep(pace.COMPANION_POLL_SECONDS)
+        time.sleep(clock.COMPANION_POLL_SECONDS)
     return None
 
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 from webcrawler import urls
 from webcrawler.archive.catalog import Catalog, compact
 from webcrawler.archive.pages import Raw, raw_records, record_at, records_from, rewrite, successor
-from webcrawler.durable import sync_folder
 from webcrawler.errors import BadInput, BadUrl
+from webcrawler.files import sync_folder
 from webcrawler.records import Place
 from webcrawler.scope import Patterns
 

@@ -10,8 +10,8 @@ from pkgutil import iter_modules
 
 from scrapy.cmdline import execute
 
-from webcrawler import __version__, extras
-from webcrawler.errors import BadInput
+from webcrawler import __version__
+from webcrawler.errors import BadInput, is_installed, require
 
 NAME = "webcrawler"
 NO_COMMANDS = ("base",)
@@ -40,7 +40,7 @@ def main() -> None:
         sys.exit(2)
     else:
         try:
-            extras.require(needs(chosen), f"`{NAME} {chosen}`")
+            require(needs(chosen), f"`{NAME} {chosen}`")
         except BadInput as error:
             print(f"error: {error}", file=sys.stderr)
             sys.exit(2)
@@ -62,7 +62,7 @@ def overview() -> str:
     """A line for each command."""
     lines = ["Usage: webcrawler COMMAND [options] [arguments]", ""]
     for name in names():
-        if not extras.is_installed(needs(name)):
+        if not is_installed(needs(name)):
             lines.append(f'  {name:<10} needs pip install "scrapy-webcrawler[{needs(name)}]"')
             continue
         module = import_module(f"{__package__}.{name}")

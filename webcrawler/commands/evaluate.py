@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from webcrawler import extras, urls
+from webcrawler import urls
 from webcrawler.commands import base
 from webcrawler.commands.base import Command, Option
-from webcrawler.errors import BadInput, BadUrl
+from webcrawler.errors import BadInput, BadUrl, require
 from webcrawler.orderings import number, strategies, whole_number
 
 if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
@@ -82,7 +82,7 @@ class Evaluate(Command):
             raise BadInput("--jobs is for orderings and strategies; --freshness has one process")
         seeds, jobs = _seeds(opts.seeds), _jobs(opts.jobs)
         if opts.plots:
-            extras.require("plots", "--plots")
+            require("plots", "--plots")
             base.check_folder(Path(opts.plots))
         if opts.json:
             base.check_file(Path(opts.json))

@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
-from webcrawler import extras
 from webcrawler.archive.catalog import NOT_FETCHED, Catalog
 from webcrawler.commands.base import Command, Option, output_file
-from webcrawler.errors import BadInput
+from webcrawler.errors import BadInput, require
 
 FORMATS = ("graphml", "edgelist", "parquet")
 USAGE = "use `webcrawler graph stats`, or `webcrawler graph export --format graphml FILE`"
@@ -49,7 +48,7 @@ class Graph(Command):
 
 def _export(catalog: Catalog, kind: str, file: Path) -> None:
     if kind == "graphml":
-        extras.require("graph", "GraphML")
+        require("graph", "GraphML")
         import networkx  # slow to import, and Scrapy's own commands import ours
 
         networkx.write_graphml(catalog.links.to_networkx(), file)
@@ -68,7 +67,7 @@ def write_parquet(edges: Iterable[Edge], file: Path) -> None:
     Raises:
         BadInput: pyarrow is not installed.
     """
-    extras.require("parquet", "Parquet")
+    require("parquet", "Parquet")
     import pyarrow
     from pyarrow import parquet
 

@@ -22,7 +22,7 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Response
 
-from webcrawler import pace, urls
+from webcrawler import clock, urls
 from webcrawler.connection import RedisError, is_passing
 from webcrawler.crawl.base import Worker, is_crawl
 from webcrawler.crawl.compressed import is_whole
@@ -297,4 +297,4 @@ class RobotsMiddleware:
                 if self._crawl.is_closing or not is_passing(error):
                     raise
                 logger.warning("robots.txt waits for Redis: %s", error)
-                await asyncio.sleep(pace.ROBOTS_PAUSE_SECONDS)
+                await asyncio.sleep(clock.ROBOTS_PAUSE_SECONDS)

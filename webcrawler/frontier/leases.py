@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from webcrawler import chance, urls
+from webcrawler import clock, urls
 from webcrawler.frontier import slots, wire
 from webcrawler.frontier.homes import Homes
 from webcrawler.frontier.messages import Budgets, Failed, Leased, Politeness, Report
@@ -204,7 +204,7 @@ class Leases:
             arguments: list[Argument] = [milliseconds(seconds) for seconds in times]
             for lease, seconds, slow_down, retry_after, downloaded in own:
                 pause = milliseconds(max(polite.pause(seconds), retry_after)) if downloaded else -1
-                jitter = round(chance.draws.uniform(0.5, 1.5), 3) if slow_down else 1
+                jitter = round(clock.draws.uniform(0.5, 1.5), 3) if slow_down else 1
                 in_time = seconds < polite.slow and not slow_down
                 arguments += [lease.url, lease.token, pause, int(slow_down), jitter, int(in_time)]
             calls.append(Call(partition, "fetched", arguments))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import closing, nullcontext
 from pathlib import Path
 
-from webcrawler import clock, metrics, pace
+from webcrawler import clock, metrics
 from webcrawler.archive.catalog import LEAST_PAGES, SAMPLED, Catalog
 from webcrawler.background import Views, is_crawling
 from webcrawler.index.folder import discard, exchange
@@ -220,7 +220,7 @@ def wait_until_caught_up(crawl_dir: Path, progress: Progress = _silent) -> None:
                 if held:
                     _build(crawl_dir, progress)
                 elif not caught_up:
-                    time.sleep(pace.INDEX_POLL_SECONDS)
+                    time.sleep(clock.INDEX_POLL_SECONDS)
             checked = True  # by us, or by the process that is at work
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from redis.exceptions import RedisError
 
-from webcrawler import metrics, pace
+from webcrawler import clock, metrics
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import is_crawling
 from webcrawler.connection import visit
@@ -178,7 +178,7 @@ class FrontierUpdates:
         try:
             self._visit = self._visit or Visit(self._settings)
             if not self._visit.follows_ranks():
-                self._stay_away(pace.RANKS_IDLE_SECONDS)
+                self._stay_away(clock.RANKS_IDLE_SECONDS)
                 return
             self._links = links = self._links or LinkFollower(self._catalog)
             links.follow()
@@ -187,7 +187,7 @@ class FrontierUpdates:
         except Exception as error:  # also of a user's ordering
             self._warn(error)
             is_away = isinstance(error, RedisError | Unavailable)
-            self._stay_away(pace.RANKS_RETRY_SECONDS if is_away else pace.RANKS_IDLE_SECONDS)
+            self._stay_away(clock.RANKS_RETRY_SECONDS if is_away else clock.RANKS_IDLE_SECONDS)
 
     def disconnect(self) -> None:
         if self._visit is not None:
@@ -210,7 +210,8 @@ class FrontierUpdates:
 
     def _has_news(self, links: LinkFollower) -> bool:
         news, now = links.pages - self._looked_at, time.monotonic()
-        is_news = news > NEWS * self._looked_at or (news > 0 and now - self._looked > pace.RANKS_NEWS_SECONDS)
+        is_late = now - self._looked > clock.RANKS_NEWS_SECONDS
+        is_news = news > NEWS * self._looked_at or (news > 0 and is_late)
         return is_news and now >= self._look_again
 
     def _warn(self, error: Exception) -> None:

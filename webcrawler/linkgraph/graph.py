@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from webcrawler import extras
 from webcrawler.archive.catalog import Catalog
-from webcrawler.errors import BadInput
+from webcrawler.errors import BadInput, require
 
 ENGINES = ("scipy", "networkx")  # of the arithmetic; networkx is a check
 DAMPING = 0.85  # of search (Brin 1998, 2.1.1)
@@ -197,7 +196,7 @@ def hits(graph: Graph, engine: str = "scipy") -> tuple[FloatArray, FloatArray]:
 def _networkx_pagerank(
     graph: Graph, damping: float, enough: float, rounds: int, start: FloatArray
 ) -> FloatArray:
-    extras.require("graph", "the engine networkx")
+    require("graph", "the engine networkx")
     import networkx  # slow to import, and rarely wanted
 
     begin = dict(enumerate(start.tolist()))
@@ -208,7 +207,7 @@ def _networkx_pagerank(
 
 
 def _networkx_hits(graph: Graph) -> tuple[FloatArray, FloatArray]:
-    extras.require("graph", "the engine networkx")
+    require("graph", "the engine networkx")
     import networkx
 
     found = [_by_page(scores, graph.pages) for scores in networkx.hits(_to_networkx(graph))]

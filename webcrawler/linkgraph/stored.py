@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from webcrawler import metrics
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Renewal
-from webcrawler.durable import replaced
+from webcrawler.files import replaced
 from webcrawler.linkgraph.graph import DAMPING, FloatArray, catalog_graph, pagerank
 
 NAME = "ranks.bin"

@@ -14,8 +14,7 @@ from threading import RLock
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from webcrawler import extras
-from webcrawler.errors import BadInput
+from webcrawler.errors import BadInput, is_installed, require
 from webcrawler.orderings.base import PRIORITY_MAX, Ordering, Source
 from webcrawler.records import Link
 
@@ -39,11 +38,11 @@ class Mode(NamedTuple):
 
     @property
     def can_run(self) -> bool:
-        return extras.is_installed(self.needs)
+        return is_installed(self.needs)
 
     def load(self) -> type[Ordering]:
         """Imports its class. Raises BadInput: its extra is not installed; one line says how to do that."""
-        extras.require(self.needs, f"mode={self.name}")
+        require(self.needs, f"mode={self.name}")
         found = _at(f"webcrawler.orderings.{self.path}")
         assert isinstance(found, type) and issubclass(found, Ordering)
         return found

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, TypeVar
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.connection import RedisError, is_passing
 from webcrawler.errors import WebcrawlerError
 from webcrawler.frontier import Frontier
@@ -51,7 +51,7 @@ class Driver:
                     crawl.stop(reason)
                     return
                 self._show(self._search.journal())
-                await asyncio.sleep(pace.SEARCH_POLL_SECONDS)
+                await asyncio.sleep(clock.SEARCH_POLL_SECONDS)
 
     def _try_step(self, frontier: Frontier, admits: Callable[[Link], bool]) -> str:
         try:

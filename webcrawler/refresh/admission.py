@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler import chance, clock, metrics, urls
+from webcrawler import clock, metrics, urls
 from webcrawler.archive.catalog import Catalog, Due, KnownSitemap
 from webcrawler.frontier import Again, Frontier, inspect
 from webcrawler.job import sitemap_link
@@ -178,7 +178,7 @@ class Admission:
     def _queue_audits(self, checks: int) -> None:
         """Draw as many documents as so many checks deserve, also those that were checked just now."""
         checkable = np.flatnonzero(self._collection.checkable())
-        draws = np.random.default_rng(chance.draws.getrandbits(64))
+        draws = np.random.default_rng(clock.draws.getrandbits(64))
         number = min(draws.binomial(checks, AUDITS), len(checkable))
         drawn = draws.choice(checkable, number, replace=False) if number else NOTHING
         self._queue_places(drawn, drawn)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from webcrawler import clock
 from webcrawler.archive.catalog import Catalog, KnownSitemap, Told
-from webcrawler.durable import replaced
+from webcrawler.files import replaced
 from webcrawler.linkgraph import stored
 from webcrawler.refresh.schedule import Schedule
 from webcrawler.refresh.signs import Trust

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from redis.exceptions import RedisClusterException
 
-from webcrawler import metrics, pace
+from webcrawler import clock, metrics
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_crawl
 from webcrawler.connection import RedisError, from_settings, visit
@@ -72,7 +72,7 @@ class Checking:
             self._warned = ""
         except AWAY as error:
             self._disconnect()
-            self._not_before = began + pace.RANKS_RETRY_SECONDS
+            self._not_before = began + clock.RANKS_RETRY_SECONDS
             self._warn("no checks are queued now: %s", error)
         return False
 

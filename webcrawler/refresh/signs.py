@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler import chance
+from webcrawler import clock
 from webcrawler.refresh.value import Floats, Numbers
 
 SILENT, SAME, NEWER = range(3)  # what a sitemap says of a page since its last check
@@ -117,8 +117,8 @@ class Trust:
         """Tell how a page with validators is asked for; another time the answer may be another."""
         whole, missed = self.counts[server].tolist() if server < len(self.counts) else (0, 0)
         if missed >= MISSED:
-            return chance.draws.random() * ONE_IN < 1
-        return chance.draws.random() * (ONE_IN if whole >= SHOWN else FIRST_ONE_IN) >= 1
+            return clock.draws.random() * ONE_IN < 1
+        return clock.draws.random() * (ONE_IN if whole >= SHOWN else FIRST_ONE_IN) >= 1
 
     def doubted(self) -> NDArray[np.int64]:
         """The servers whose 304 is not believed, ascending."""

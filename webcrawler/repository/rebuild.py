@@ -18,8 +18,8 @@ from webcrawler.archive.catalog import Catalog, blocked_servers, take_place
 from webcrawler.archive.pages import KEPT, Record, in_order
 from webcrawler.background import Views, try_lock
 from webcrawler.crawl.run import keep_begun, removal_limits
-from webcrawler.durable import sync_folder
 from webcrawler.errors import BadInput
+from webcrawler.files import sync_folder
 from webcrawler.index import wait_until_caught_up
 from webcrawler.linkgraph import stored
 from webcrawler.records import Entry, Place

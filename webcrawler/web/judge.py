@@ -19,8 +19,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.durable import replaced
 from webcrawler.errors import BadInput, Unavailable
+from webcrawler.files import replaced
 from webcrawler.usage import one_line, query_id
 from webcrawler.web.config import Config
 from webcrawler.web.hosts import client_of

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
 
-from webcrawler import clock, pace
+from webcrawler import clock
 from webcrawler.archive import discard_left_over
 from webcrawler.errors import BadInput
 from webcrawler.realtime import Journal, RealtimeJob, journal
@@ -148,7 +148,7 @@ class WatchedSearch:
 
     async def until_over(self) -> None:
         while not self.is_over:
-            await asyncio.sleep(pace.LIVE_WATCH_SECONDS)
+            await asyncio.sleep(clock.LIVE_WATCH_SECONDS)
             if clock.now() > self._deadline:
                 self.why = self.why or "max_time"
                 self._end()

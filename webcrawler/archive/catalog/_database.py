@@ -15,10 +15,10 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.connection import retry
-from webcrawler.durable import sync_folder
 from webcrawler.errors import BadInput, Unavailable
+from webcrawler.files import sync_folder
 
 if TYPE_CHECKING:
     import numpy
@@ -83,7 +83,7 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
             lambda: _prepared(path, readonly),
             seconds=BUSY_SECONDS,
             pause=0.1,
-            longest_pause=pace.CATALOG_WAIT_SECONDS,
+            longest_pause=clock.CATALOG_WAIT_SECONDS,
             is_passing=_is_busy,
             on_failure=lambda error: logger.warning("waiting to open the catalog: %s", error),
         )
@@ -93,7 +93,7 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
 
 
 def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
-    patience = BUSY_SECONDS if readonly else pace.CATALOG_WAIT_SECONDS  # writers log whom they wait for
+    patience = BUSY_SECONDS if readonly else clock.CATALOG_WAIT_SECONDS  # writers log whom they wait for
     mode = "mode=rwc" if not readonly else "immutable=1" if _is_at_rest(path) else "mode=ro"
     uri = f"{path.absolute().as_uri()}?{mode}"
     db = sqlite3.connect(uri, patience, isolation_level=None, check_same_thread=False, uri=True)
@@ -140,7 +140,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """
     try:
         retry(
-            lambda: db.execute("BEGIN IMMEDIATE"),  # waits for pace.CATALOG_WAIT_SECONDS
+            lambda: db.execute("BEGIN IMMEDIATE"),  # waits for clock.CATALOG_WAIT_SECONDS
             seconds=BUSY_SECONDS,
             pause=0.0,
             is_passing=_is_busy,
@@ -221,7 +221,7 @@ def _end_log(path: Path) -> None:
     try:
         retry(
             end,
-            seconds=pace.CATALOG_WAIT_SECONDS,
+            seconds=clock.CATALOG_WAIT_SECONDS,
             pause=0.1,
             is_passing=_is_busy,
             on_failure=lambda error: logger.warning("waiting to replace the catalog: %s", error),

@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from webcrawler import extras
 from webcrawler.archive.catalog._database import LINKED, SPELLED, URL, IntArray, as_json, columns, statements
 from webcrawler.archive.catalog._urls import EXPLORED
+from webcrawler.errors import require
 from webcrawler.records import FORM, FORM_AND_LINK
 from webcrawler.urls import url_id
 
@@ -176,7 +176,7 @@ class LinkGraph:
 
         No anchor has characters that XML forbids; catalogs of earlier versions have some.
         """
-        extras.require("graph", "a graph of networkx")
+        require("graph", "a graph of networkx")
         import networkx  # 0.4 s, which no other use of a catalog should pay
 
         from webcrawler.parsing import plain

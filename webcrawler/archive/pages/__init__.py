@@ -34,8 +34,8 @@ from webcrawler.archive.pages._records import (
     records_from,
     warcinfo,
 )
-from webcrawler.durable import replaced, sync_folder
 from webcrawler.errors import BadInput, Unavailable
+from webcrawler.files import replaced, sync_folder
 from webcrawler.records import Entry, Place
 
 __all__ = [

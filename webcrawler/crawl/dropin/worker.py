@@ -19,7 +19,7 @@ from scrapy import Request, Spider, signals
 from scrapy.http import Response
 from scrapy.utils.asyncio import is_asyncio_available
 
-from webcrawler import connection, pace
+from webcrawler import clock, connection
 from webcrawler.connection import attempt, retry
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
@@ -347,7 +347,7 @@ class SpiderWorker(Worker):
         if now < self._seeds_after:
             return 0
         taken = self._seeds.take(self._discover_seeds)
-        self._seeds_after = now if taken else now + pace.SEEDS_POLL_SECONDS
+        self._seeds_after = now if taken else now + clock.SEEDS_POLL_SECONDS
         return taken
 
     def _discover_seeds(self, links: Sequence[Link]) -> None:

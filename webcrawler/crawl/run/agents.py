@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from webcrawler import chance
+from webcrawler import clock
 
 logger = logging.getLogger(__name__)
 
@@ -129,7 +129,7 @@ class Agents:
             other.line.close()
         self._others, self._first = [], line
         self.number, self.tally.row = number, number - 1
-        chance.seed(number)
+        clock.seed(number)
 
     @property
     def is_first(self) -> bool:

@@ -27,7 +27,7 @@ from urllib.parse import parse_qsl, quote_plus
 
 import numpy as np
 
-from webcrawler import pace, urls
+from webcrawler import clock, urls
 from webcrawler.archive.catalog import Catalog, Outlink
 from webcrawler.connection import RedisError, attempt, is_passing
 from webcrawler.crawl.run.rules import LinkRules
@@ -440,7 +440,7 @@ class Forms:
                     self._changed.clear()
                     await self._look()
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(self._changed.wait(), pace.FORMS_POLL_SECONDS)
+                        await asyncio.wait_for(self._changed.wait(), clock.FORMS_POLL_SECONDS)
                     await asyncio.sleep(PAUSE_SECONDS)
         except Exception as error:
             logger.critical("cannot ask search forms", exc_info=True)

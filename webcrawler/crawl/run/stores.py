@@ -16,7 +16,7 @@ from typing import IO, Any, TypeVar
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from webcrawler import connection, metrics, pace, urls
+from webcrawler import clock, connection, metrics, urls
 from webcrawler.archive import RECALLED, Batch, Settled, recall
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
@@ -98,7 +98,7 @@ class Stores:
                     self._forget_search()
                 opened.callback(self._forget_search)
             if may_demo and self._is_new():
-                time.sleep(pace.SEEDS_FIRST_SECONDS)
+                time.sleep(clock.SEEDS_FIRST_SECONDS)
             with hold_start(self._folder):
                 self._begin(opened, may_demo)
             retry(lambda: self._await_agents(time.monotonic() + AGENTS_SECONDS), revive)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.archive import discard_left_over
 from webcrawler.background import Views
 from webcrawler.index import follower
@@ -59,7 +59,7 @@ class Watch:
         while not self._end.is_set():
             self._start()
             discard_left_over(self._folder)
-            self._end.wait(pace.WATCH_SECONDS)
+            self._end.wait(clock.WATCH_SECONDS)
 
     def _start(self) -> None:
         self._note_failure()

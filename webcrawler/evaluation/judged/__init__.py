@@ -13,7 +13,7 @@ from statistics import fmean
 from types import ModuleType
 from typing import Any
 
-from webcrawler import extras
+from webcrawler.errors import require
 from webcrawler.evaluation import chance
 from webcrawler.evaluation.chance import Compared, aligned
 from webcrawler.evaluation.judged.collection import (
@@ -71,7 +71,7 @@ def _best(grades: Grades) -> dict[str, dict[str, int]]:
 
 def check_library() -> ModuleType:
     """The package ir_measures. Raises BadInput: it is not installed."""
-    extras.require("judge", "`webcrawler judge`")
+    require("judge", "`webcrawler judge`")
     import ir_measures
 
     module: ModuleType = ir_measures

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from webcrawler import pace
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Renewal, Views
 from webcrawler.search.vocabulary.completions import suggested
@@ -83,7 +83,7 @@ def wait_until_made(crawl_dir: Path) -> None:
                 if held:
                     make(catalog, folder)
                 else:
-                    time.sleep(pace.COMPANION_POLL_SECONDS)
+                    time.sleep(clock.COMPANION_POLL_SECONDS)
 
 
 def remake(crawl_dir: Path) -> None:

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from webcrawler.arrays import READING
-from webcrawler.durable import replaced
+from webcrawler.files import READING, replaced
 from webcrawler.search.vocabulary.completions import Completions, Phrases
 from webcrawler.search.vocabulary.thesaurus import Thesaurus
 from webcrawler.text import analysis

@@ -1,4 +1,7 @@
-"""Files that are replaced as a whole: after a power failure, the old or the new one is there."""
+"""Files that are replaced as a whole, and files of numpy arrays.
+
+After a power failure, the old or the new content is there.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
+
+# Held to read a file of arrays: numpy reads headers with `ast`, whose count of its depth threads share: now
+# and then that ends in a SystemError (seen with Python 3.11.7; CPython issue 106905).
+READING = Lock()
 
 
 @contextmanager
