@@ -7,8 +7,8 @@ import logging
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.settings import BaseSettings
 
+from webcrawler.crawl import RobotsMiddleware
 from webcrawler.crawl.dropin import SpiderWorker
-from webcrawler.crawl.robots import RobotsMiddleware
 
 logger = logging.getLogger(__name__)
 

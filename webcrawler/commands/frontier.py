@@ -20,9 +20,8 @@ from webcrawler.background import hold_start, is_held
 from webcrawler.commands._elsewhere import as_text, refuse_unknown, servers_named
 from webcrawler.commands.base import JSON, Command, Option, printable, progress_bars
 from webcrawler.connection import Connection
-from webcrawler.crawl import run
+from webcrawler.crawl import RobotsCache, run
 from webcrawler.crawl.dropin import key_of_get
-from webcrawler.crawl.robots import RobotsCache
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, bottleneck, inspect, maintenance, ordering, standing
 from webcrawler.index import wait_until_caught_up
