@@ -82,6 +82,7 @@ def test_sanitising_twice_changes_nothing_more(text: str) -> None:
         ("<p>a<img src=x alt='a <cat>'>b", "<p>a a &lt;cat&gt; b</p>"),
         ("<p>a<script>var x</script>b", "<p>ab</p>"),
         ("<table><tr><td colspan=2>x", '<table><tbody><tr><td colspan="2">x</td></tr></tbody></table>'),
+        ("<table><tr><td rowspan=999>x", "<table><tbody><tr><td>x</td></tr></tbody></table>"),
         ("<p lang=ar dir=RTL>x", '<p lang="ar" dir="rtl">x</p>'),
         ("<font size=7>x</font>", "x"),
         ("<ul><li>a<li>b", "<ul><li>a</li><li>b</li></ul>"),

@@ -190,6 +190,35 @@ def test_search_that_has_not_begun_is_ended_by_a_signal(web: TestClient) -> None
     assert "Ended: it was stopped." in web.get(f"/live/{job}").text
 
 
+def test_search_that_does_not_begin_in_time_is_ended_and_says_so(
+    web: TestClient, hasty: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searches, "START_SECONDS", -1.0)
+    runner(web).is_slow = True
+    job = started(web)
+
+    until_there(web, lambda: not web_searches(web)._watching, "its end")
+
+    assert runner(web).processes[job].signals == [SIGTERM, SIGTERM, SIGKILL]
+    assert "Ended: it broke off." in web.get(f"/live/{job}").text
+    assert started(web) != job  # nobody else is led to it
+
+
+def test_fault_costs_a_look_and_not_the_end_of_a_search(
+    web: TestClient, hasty: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(crawl_dir: Path, job: str) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("webcrawler.realtime.journal.stop", full)
+    job = started(web)
+
+    stop(web, job)
+
+    until_there(web, lambda: not web_searches(web)._watching, "its end")
+    assert runner(web).processes[job].signals == [SIGTERM, SIGTERM, SIGKILL]
+
+
 def test_search_that_does_not_obey_is_told_once_in_good_order_and_once_at_once(
     web: TestClient, hasty: None
 ) -> None:

@@ -83,10 +83,11 @@ def test_what_middlewares_refuse_is_counted(crawl_dir: Path) -> None:
     assert (answers, evil, seen) == ([200, 200], 421, 1)
 
 
-def test_the_time_of_all_answers_is_counted_in_bins_up_to_seconds(web: TestClient) -> None:
+def test_answers_from_memory_and_the_time_of_all_in_bins_up_to_seconds_are_counted(web: TestClient) -> None:
     for _ in range(3):
         web.get("/search?q=biology")
 
+    assert counted(web, "webcrawler_answers_cached_total") == 2
     assert counted(web, "webcrawler_request_seconds_bucket", route="/search", le="+Inf") == 3
     assert counted(web, "webcrawler_request_seconds_count", route="/search") == 3
 

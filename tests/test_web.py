@@ -702,14 +702,27 @@ def test_suggestions_are_a_query_and_a_list(client: TestClient) -> None:
 # ---- caching
 
 
-def test_answer_is_of_the_newest_index(tmp_path: Path) -> None:
+def test_answer_is_remembered_until_the_index_changes(tmp_path: Path) -> None:
     publish(tmp_path, [entry(PAGES[0])])
     with served(tmp_path, fresh_seconds=0) as client:
-        assert client.get("/api/search?q=biology").json()["total"] == 1
+        first, again = (client.get("/api/search?q=biology").json() for _ in range(2))
+        assert first == again  # seconds, too
 
         publish(tmp_path, [entry(PAGES[1])])
 
         assert client.get("/api/search?q=biology").json()["total"] == 2
+
+
+def test_large_answers_are_not_remembered(crawl_dir: Path) -> None:
+    with served(crawl_dir) as client:
+        known = client.app.state.metrics.answers_cached._value  # type: ignore[attr-defined]
+        for more in ("limit=40", "limit=40", "explain=1", "explain=1"):
+            client.get(f"/search?q=lighthouse&{more}")
+        assert known.get() == 0
+
+        for _ in range(2):
+            client.get("/search?q=lighthouse&limit=20")
+        assert known.get() == 1
 
 
 def test_answers_are_kept_by_nobody_else_and_static_files_for_long(client: TestClient) -> None:

@@ -1,4 +1,4 @@
-"""How much of a collection is current, and what keeps it so: `webcrawler freshness`, /status, /metrics.
+"""How much of a collection is current, and what keeps it so: `webcrawler freshness`.
 
 The estimate is what the refresher goes by, so it cannot say how wrong it is itself. Beside it stands an
 audit: of documents drawn at random, the share that was found unchanged. `outlook` says the same of one page.

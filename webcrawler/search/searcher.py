@@ -62,9 +62,15 @@ class Searcher:
     @property
     @readable()
     def generation(self) -> object:
-        """Changes with index, ranks and vocabulary."""
+        """Changes with index, ranks and vocabulary: answers may be cached while it is the same."""
         engine = self._engine()
         return engine and engine.reading.generation, self._opened.generation
+
+    @property
+    @readable()
+    def last_fetch(self) -> int:
+        """Ascends with the fetches, by which it may change what is said of a hit: when it was checked."""
+        return self._opened.catalog.checks.last_seq() if self._opened.catalog else 0
 
     def check(self) -> None:
         """Open what searches read.

@@ -1,12 +1,13 @@
-"""Runs searches in a few threads, so that the event loop stays free."""
+"""Runs searches in a few threads, so that the event loop stays free, and caches recent answers."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import local
+from threading import Lock, local
 from typing import NamedTuple, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -20,6 +21,8 @@ from webcrawler.web.render import NotNow
 
 T = TypeVar("T")
 MAX_LETTERS = 200  # of a query to complete
+REMEMBERED = 256  # answers, at most
+MAX_REMEMBERED_HITS = 20  # of a remembered answer, without explanations: about 20 kB
 MAX_WAITING = 200  # requests
 LATE_SECONDS = 5.0  # that a request may wait for a thread
 FIRST = "the first search opens index, vocabulary and tables"
@@ -44,6 +47,8 @@ class Answers:
         self._config, self._metrics = config, metrics
         self._pool = ThreadPoolExecutor(config.threads, "search")
         self._own = local()
+        self._recent: OrderedDict[object, Results] = OrderedDict()  # the most recently used at the end
+        self._recent_lock = Lock()
         self._waiting = 0
         self._is_closed = False
 
@@ -73,19 +78,33 @@ class Answers:
             self._waiting -= 1
 
     async def search(self, wanted: SearchRequest) -> Results:
-        results = await self.ask(lambda searcher: searcher.answer(wanted.question))
-        if results.partial:
-            self._metrics.searches_partial.inc()
-        # the note of the searcher names the folder
-        return results if results.indexed else replace(results, note=NOTHING)
+        return await self.ask(lambda searcher: self._search(searcher, wanted))
 
     async def explain(self, wanted: SearchRequest, number: int) -> Explained:
         """The parts of one hit's score.
 
+        Only this hit is explained; the search itself is mostly answered from the cache.
+
         Raises:
             HTTPException: 404, it is not on that page of the results.
         """
-        return await self.ask(lambda searcher: _explained(searcher, wanted, number))
+        results = await self.search(replace(wanted, explain=False))
+        hit = next((hit for hit in results.hits if hit.number == number), None)
+        if hit is None:
+            raise HTTPException(404, NOT_THERE)
+        words = (*wanted.add, *(word.spelled for word in results.added))
+        text = results.corrected or wanted.q
+        parts = await self.ask(
+            lambda searcher: searcher.explain(
+                text,
+                number,
+                ranking=wanted.ranking,
+                within=wanted.within,
+                add=words,
+                language=wanted.language,
+            ),
+        )
+        return Explained(hit, parts)
 
     async def suggest(self, query: str) -> list[str]:
         """Whole queries that begin like this one."""
@@ -115,18 +134,22 @@ class Answers:
         made: Searcher = self._own.searcher
         return made
 
-
-def _explained(searcher: Searcher, wanted: SearchRequest, number: int) -> Explained:
-    results = searcher.answer(replace(wanted, explain=False).question)
-    hit = next((hit for hit in results.hits if hit.number == number), None)
-    if hit is None:
-        raise HTTPException(404, NOT_THERE)
-    parts = searcher.explain(
-        results.corrected or wanted.q,
-        number,
-        ranking=wanted.ranking,
-        within=wanted.within,
-        add=(*wanted.add, *(word.spelled for word in results.added)),
-        language=wanted.language,
-    )
-    return Explained(hit, parts)
+    def _search(self, searcher: Searcher, wanted: SearchRequest) -> Results:
+        # what is older is not asked for, and drops out
+        key = (wanted, searcher.generation, searcher.last_fetch)
+        with self._recent_lock:
+            if known := self._recent.get(key):
+                self._recent.move_to_end(key)
+                self._metrics.answers_cached.inc()
+                return known
+        results = searcher.answer(wanted.question)
+        if not results.indexed:  # the note of the searcher names the folder
+            results = replace(results, note=NOTHING)
+        if results.partial:  # the next try may give more
+            self._metrics.searches_partial.inc()
+        elif len(results.hits) <= MAX_REMEMBERED_HITS and not results.explanations:
+            with self._recent_lock:
+                self._recent[key] = results
+                if len(self._recent) > REMEMBERED:
+                    self._recent.popitem(last=False)
+        return results

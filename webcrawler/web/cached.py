@@ -23,10 +23,11 @@ from webcrawler.search import Snippets
 from webcrawler.text.query import parse
 from webcrawler.web.config import Config
 from webcrawler.web.parameters import MAX_NUMBER, read
-from webcrawler.web.render import page
+from webcrawler.web.render import NotNow, page
 from webcrawler.web.sanitiser import MAX_CHARACTERS, Copy, forbids_copies, sanitised
 
 AT_ONCE = 2  # a copy takes some milliseconds, of the worst page half a second
+MAX_WAITING = 50  # requests for a copy, with those that are answered
 # No script runs here, even if the sanitiser should let one through. `allow-same-origin` is for our own style
 # sheet, and harmless without `allow-scripts`.
 POLICY = (
@@ -47,12 +48,14 @@ class ArchivedPage(NamedTuple):
 
 
 def routes(config: Config) -> list[Route]:
-    turns = asyncio.Semaphore(AT_ONCE)
+    places, turns = asyncio.Semaphore(MAX_WAITING), asyncio.Semaphore(AT_ONCE)
 
     async def show(request: Request) -> Response:
         given = read(request)
         number, query = given.whole("number", None, 1, MAX_NUMBER), given.one("q")
-        async with turns:
+        if places.locked():
+            raise NotNow("too many copies are asked for: try again in a moment")
+        async with places, turns:
             found = await run_in_threadpool(archived, config.crawl_dir, number, query)
         answer = page(request, "cached.html", found=found, query=query)
         answer.headers.update(HEADERS)

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,7 +74,7 @@ class WatchedSearch:
         self.process: Process | None = None
         self.why = ""  # why it was asked to end, as journals have it
         self._crawl_dir, self._began = crawl_dir, clock.now()
-        self._deadline = self._began + START_SECONDS + request.max_time + GRACE_SECONDS
+        self._deadline = self._began + START_SECONDS
         self._ways_tried = 0  # to end it
 
     @property
@@ -115,8 +116,9 @@ class WatchedSearch:
         return self._crawl_dir.absolute() / "realtime" / f"{self.job}.{name}"
 
     def delete_lists(self) -> None:
-        for name in LISTS:
-            self._list(name).unlink(missing_ok=True)
+        with suppress(OSError):
+            for name in LISTS:
+                self._list(name).unlink(missing_ok=True)
 
     def as_journal(self, written: Journal | None) -> Journal:
         """Its state as a journal: the one that it has written, or one in its place."""
@@ -140,7 +142,7 @@ class WatchedSearch:
             similar=0,
             enough=self.request.enough,
             waiting=0,
-            note=BROKE if self.is_over and not self.why else "",
+            note=BROKE if self.is_over and self.why in ("", "failed") else "",
             keep=self.request.keep,
             kept=0,
             hits=[],
@@ -149,16 +151,30 @@ class WatchedSearch:
     async def until_over(self) -> None:
         while not self.is_over:
             await asyncio.sleep(clock.LIVE_WATCH_SECONDS)
-            if clock.now() > self._deadline:
-                self.why = self.why or "max_time"
-                self._end()
-        await run_in_threadpool(self._clear_away)
+            await run_in_threadpool(self._try, self._look)
+        await run_in_threadpool(self._try, self._clear_away)
+
+    def _try(self, step: Callable[[], None]) -> None:
+        """Do a step. An exception ends that step only, or the search would keep its place for ever."""
+        try:
+            step()
+        except Exception as error:
+            log_fault(f"cannot look after the search of the web {self.job}: {error!r}")
+
+    def _look(self) -> None:
+        """End it where it is late: to begin, to end by itself, or to end as it was told."""
+        written = journal.read(self._crawl_dir, self.job)
+        if written and not self.why:
+            self._deadline = written["started"] + self.request.max_time + GRACE_SECONDS
+        if clock.now() > self._deadline:
+            self.why = self.why or ("max_time" if written else "failed")
+            self._end()
 
     def stop(self, why: str) -> None:
         """Ask it to end, unless it was asked already, is over, or is not started yet."""
         if self.process and not self.is_over and not self.why:
             self.why = why
-            self._end()
+            self._try(self._end)
 
     def _end(self) -> None:
         """By its journal if it has begun, then by SIGTERM, which Scrapy takes for an order, then SIGKILL."""
@@ -166,15 +182,15 @@ class WatchedSearch:
         self._deadline = clock.now() + GRACE_SECONDS
         self._ways_tried += 1
         if self._ways_tried == 1 and journal.read(self._crawl_dir, self.job):
-            journal.stop(self._crawl_dir, self.job)
-        else:
-            self.process.send_signal(signal.SIGTERM if self._ways_tried <= 2 else signal.SIGKILL)
+            with suppress(OSError):
+                return journal.stop(self._crawl_dir, self.job)
+        self.process.send_signal(signal.SIGTERM if self._ways_tried <= 2 else signal.SIGKILL)
 
     def _clear_away(self) -> None:
         self.delete_lists()
         if journal.read(self._crawl_dir, self.job):
             journal.give_up(self._crawl_dir, self.job)  # if it had to be killed
-        elif not self.why:
+        elif self.why in ("", "failed"):
             log_fault(f"a search of the web could not begin: see realtime/{self.job}.log")
         discard_left_over(self._crawl_dir)
 
@@ -224,8 +240,8 @@ class Searches:
         return new.job
 
     def _same(self, request: LiveRequest, journals: Mapping[str, Journal]) -> str:
-        """The name of a search for the same that runs or has ended lately in good order, or ""."""
-        for job, search in self._started.items():
+        """The name of the newest search for the same that runs or has ended lately in good order, or ""."""
+        for job, search in reversed(self._started.items()):
             if request.again or replace(search.request, again="") != request:
                 continue
             now = journals[job]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -29,6 +30,7 @@ from webcrawler.web.status import Overview, Overviews
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.125, 0.25, 0.3, 0.5, 1.0, 2.5, 5.0)  # of the histogram's bins
 OTHER = "other"
+HEALTH_SECONDS = 5.0  # for an answer of the index
 NO_STORE = {"Cache-Control": "no-store"}
 STATES = ("queued", "leased", "done", "failed", "quarantined")
 SERVERS = ("ready", "doubtful", "waiting")
@@ -49,6 +51,7 @@ class Metrics:
             buckets=SECONDS,
             registry=self.registry,
         )
+        self.answers_cached = counter("webcrawler_answers_cached", "Searches answered from memory")
         self.searches_partial = counter("webcrawler_searches_partial", "Searches cut off by their deadline")
         self.judgments = counter("webcrawler_judgments", "Relevance judgments saved", ["grade"])
 
@@ -153,7 +156,10 @@ class CountRequests:
 async def health(request: Request) -> Response:
     """Asks a search thread whether the index can be read; it is well where nothing is indexed yet."""
     try:
-        await request.app.state.answers.ask(Searcher.check)
+        async with asyncio.timeout(HEALTH_SECONDS):
+            await request.app.state.answers.ask(Searcher.check)
+    except TimeoutError:
+        return JSONResponse({"status": "unwell", "reason": "no search thread is free"}, 503, NO_STORE)
     except Unavailable as error:
         reason = str(error)
         if not isinstance(error, NotNow):

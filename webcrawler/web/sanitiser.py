@@ -41,7 +41,8 @@ TAGS = frozenset({*_WRITTEN.values(), "a"})
 _CELL = frozenset({"colspan", "rowspan"})
 ATTRIBUTES = {"*": frozenset({"dir", "lang"}), "a": frozenset({"href"}), "td": _CELL, "th": _CELL}
 
-_PLAIN = re.compile(r"[a-z0-9-]{1,12}")  # a language, a direction, a number of cells
+_PLAIN = re.compile(r"[a-z0-9-]{1,12}")  # a language, a direction
+_SPAN = re.compile(r"[1-9][0-9]?")  # cells: with more, a browser lays out for minutes
 _NO_COPIES = frozenset({"noarchive", "nocache", "none"})
 
 Marks = Callable[[str], Iterable[tuple[str, bool]]]  # a text in pieces, and whether each is to be marked
@@ -177,5 +178,5 @@ class Simplified:
 def _attributes(name: str, attributes: Mapping[str, str]) -> Iterator[str]:
     for attribute in ("dir", "lang", *(sorted(_CELL) if name in ("td", "th") else ())):
         value = attributes.get(attribute, "").strip().lower()
-        if _PLAIN.fullmatch(value):
+        if (_SPAN if attribute in _CELL else _PLAIN).fullmatch(value):
             yield f' {attribute}="{value}"'

@@ -111,7 +111,12 @@ class Recording:
         if not places:
             raise Unavailable(f"{document.url} is in no WARC file of {self.crawl_dir / 'pages'}")
         for place in places:
-            response = record_at(self.crawl_dir / "pages", place).response
+            try:
+                response = record_at(self.crawl_dir / "pages", place).response
+            except Unavailable:
+                if place == places[-1]:
+                    raise
+                continue  # another record has the same bytes
             if response.body:
                 url = document.url if len(same) > 1 else response.url
                 with suppress(Unreadable):  # its reader is not installed any more
