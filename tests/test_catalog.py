@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from webcrawler import clock
 from webcrawler.archive.catalog import Catalog, Verdict, _database
+from webcrawler.archive.catalog._rows import pack, unpack_beginning
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Change, Document, Entry, Fetch, Lease, Link, Original, Place, Section, Text
 from webcrawler.urls import server, url_id
@@ -627,10 +628,27 @@ def test_states_add_up(history: list[Entry]) -> None:
         assert sum(twin == "" for twin in twins(catalog).values()) == len(originals)
 
 
-def test_the_beginning_of_a_text_is_the_text_with_its_body_cut(catalog: Catalog) -> None:
-    write(catalog, page(A, 1, "aø" * 50))
+# Beginnings of texts
 
-    assert catalog.texts([1], longest=11) == {1: text("aøaøaøaøaøa")._replace(emphasis=())}
+
+@given(
+    st.lists(st.text(max_size=400), min_size=5, max_size=5),
+    st.integers(0, 3000),
+    st.integers(0, 300),
+    st.integers(1, 9000),
+)
+def test_the_beginning_of_a_text_is_the_text_with_its_body_cut_somewhere(
+    fields: list[str], repeat: int, sections: int, most_bytes: int
+) -> None:
+    fields[4] = f"{fields[4]} ø" * repeat
+    named = tuple(Section(place, f"part-{place}", "A part") for place in range(sections))
+    text = Text(*fields, language="de", around=((0, 5),), sections=named)
+
+    beginning = unpack_beginning(pack(text), most_bytes)
+
+    body_bytes = len(beginning.body.encode())
+    assert beginning == text._replace(body=text.body[: len(beginning.body)])
+    assert beginning == text or most_bytes // 2 - 8 <= body_bytes <= 2 * most_bytes
 
 
 def test_catalog_that_another_process_holds_is_opened_when_that_lets_go(

@@ -1,6 +1,6 @@
 """Ranks in the data folder, for search: a reader gets the old ones or the new ones, never a mixture.
 
-The file begins with a line of JSON that says which catalog they belong to; behind it stands the array.
+The file begins with 512 bytes of JSON that say which catalog they belong to; behind it stands the array.
 """
 
 from __future__ import annotations

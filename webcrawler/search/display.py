@@ -13,7 +13,7 @@ from urllib.parse import quote
 from webcrawler.archive.catalog import Known
 from webcrawler.records import Hit, HitSection, Text
 from webcrawler.search.engine import Answer
-from webcrawler.search.opened import BEGINNING, Opened
+from webcrawler.search.opened import BEGINNING_BYTES, Opened
 from webcrawler.search.snippets import Snippets
 from webcrawler.text import content
 
@@ -182,7 +182,7 @@ class Extracts:
             return cut
         if main.description and self._snippets.holds(main.description):
             return self._snippets.cut(main.description)
-        if len(main.body) * 4 >= BEGINNING // 2:  # that may not be all of it
+        if len(main.body) * 4 >= BEGINNING_BYTES // 2:  # that may not be all of it
             whole = self._snippets.cut(self._whole(number, server, main).body)
             if self._snippets.holds(whole):
                 return whole

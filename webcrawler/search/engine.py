@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -89,10 +89,7 @@ class Engine:
         counts, enough = self.reading.languages, SKIPPING * self.reading.documents
         skipped = tuple(name for name, pages in counts.items() if pages >= enough) or ("en",)
         # a word that is not there is looked up in each field and segment: 1 ms in 16 languages
-        return Lexicon(tuple(counts)[:LANGUAGES], skipped, lru_cache(10_000)(self._holds))
-
-    def _holds(self, term: str) -> bool:
-        return any(self.reading.frequency(field, term) for field in (*FIELDS, PART))
+        return Lexicon(tuple(counts)[:LANGUAGES], skipped, lru_cache(10_000)(partial(_holds, self.reading)))
 
     @cached_property
     def _labels(self) -> Labels:
@@ -252,3 +249,7 @@ def below(scores: Floats, crawled: NDArray[np.bool_]) -> Floats:
     most = max(float(scores[~crawled].max()), 0.0)
     floor = max(float(scores[crawled].min()), 0.0) / 2
     return np.where(crawled, scores, scores * floor / most) if most > floor else scores
+
+
+def _holds(reading: Reading, term: str) -> bool:
+    return any(reading.frequency(field, term) for field in (*FIELDS, PART))

@@ -52,6 +52,8 @@ class Scores:
 
     def parts(self, places: Sequence[int]) -> list[list[Part]]:
         """Return where the scores of the pages at some places come from."""
+        if not places:
+            return []  # the factors are not even made
         rows = [list[Part]() for _ in places]
         for what, detail, worth in chain(self._factors(), self._added):
             for row, place in zip(rows, places, strict=True):

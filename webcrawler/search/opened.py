@@ -19,7 +19,7 @@ from webcrawler.records import Text
 from webcrawler.scope import Watched
 from webcrawler.search import vocabulary
 
-BEGINNING = 48 << 10  # characters
+BEGINNING_BYTES = 48 << 10
 REPEATS_SECONDS = 60.0  # how old what is known of repeated blocks may be: to read it takes a millisecond
 
 
@@ -89,7 +89,7 @@ class Opened:
 
     def beginnings(self, numbers: Sequence[int]) -> dict[int, Text]:
         """Return texts with the beginnings of their bodies, without emphasis."""
-        return self.catalog.texts(numbers, BEGINNING) if self.catalog else {}
+        return self.catalog.texts(numbers, BEGINNING_BYTES) if self.catalog else {}
 
     def repeated(self, server: str) -> frozenset[int]:
         """Return the digests of the blocks that repeat over the pages of a server."""

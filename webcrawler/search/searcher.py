@@ -22,7 +22,7 @@ from webcrawler.text import Lexicon, Reference
 from webcrawler.text.query import Query, expanded, nodes, other_reading, parse
 
 MAX_HITS = 1000  # that can be looked through
-MAX_EXPLAINED = 50  # of the hits of one answer, the first ones: it may take 25 ms a hit
+MAX_EXPLAINED = 50  # of the hits of one answer, the first ones
 DEADLINE_SECONDS = 1.0
 _READING = 0.6  # share of the deadline for reading postings; the rest is for ranking and showing hits
 _FEW = 10  # with fewer hits, the thesaurus adds words by itself

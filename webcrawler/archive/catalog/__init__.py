@@ -39,7 +39,15 @@ from webcrawler.archive.catalog._links import (
     Outlink,
     Signs,
 )
-from webcrawler.archive.catalog._rows import GONE, REFUSING, PastFetch, Verdict, document, unpack
+from webcrawler.archive.catalog._rows import (
+    GONE,
+    REFUSING,
+    PastFetch,
+    Verdict,
+    document,
+    unpack,
+    unpack_beginning,
+)
 from webcrawler.archive.catalog._urls import Fetches, Outcome, Urls
 from webcrawler.archive.catalog._writer import Writer
 from webcrawler.errors import BadInput
@@ -185,18 +193,16 @@ class Catalog(Writer):
         query = f"{DOCUMENT} WHERE d.number IN (SELECT value FROM json_each(?))"
         return {row[0]: document(row) for row in self._db.execute(query, (as_json(numbers),))}
 
-    def texts(self, numbers: Sequence[int], longest: int = 0) -> dict[int, Text]:
+    def texts(self, numbers: Sequence[int], most_bytes: int = 0) -> dict[int, Text]:
         """Those that have a text, by page number: no noindex pages.
 
         Args:
-            longest: the body is cut there, and emphasis is left out; 0: all of the text.
+            most_bytes: unpack so much of the body, at most twice that, without emphasis; 0: all of the text.
         """
         query = "SELECT number, packed FROM texts WHERE number IN (SELECT value FROM json_each(?))"
-        texts = {number: unpack(packed) for number, packed in self._db.execute(query, (as_json(numbers),))}
-        if not longest:
-            return texts
         return {
-            number: text._replace(body=text.body[:longest], emphasis=()) for number, text in texts.items()
+            number: unpack_beginning(packed, most_bytes) if most_bytes else unpack(packed)
+            for number, packed in self._db.execute(query, (as_json(numbers),))
         }
 
     def first_with_bytes_of(self, number: int) -> int:

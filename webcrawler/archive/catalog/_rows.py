@@ -15,6 +15,8 @@ from webcrawler.records import Document, Entry, Lease, Link, Place, Section, Tex
 from webcrawler.text import content
 from webcrawler.urls import MAX_LENGTH, is_probe
 
+_WIDTHS = {0xD9: 1, 0xDA: 2, 0xDB: 4}  # of the length of a string in msgpack, by its first byte
+_BODY = 7  # its place among the fields of a packed text; emphasis follows
 ZLIB_LEVEL = 1
 
 DOCUMENT = frozenset({"document", "duplicate", "noindex"})
@@ -181,8 +183,43 @@ def pack(text: Text) -> bytes:
 
 
 def unpack(packed: bytes) -> Text:
-    language, around, sections, *fields = msgpack.unpackb(zlib.decompress(packed), use_list=False)
-    return Text._make((*fields, language, around, tuple(map(Section._make, sections))))
+    return _text(msgpack.unpackb(zlib.decompress(packed), use_list=False))
+
+
+def unpack_beginning(packed: bytes, most_bytes: int) -> Text:
+    """As `unpack`, but only the first bytes of a long body, at most twice so many, without emphasis."""
+    unzip, unpacker = zlib.decompressobj(), msgpack.Unpacker(use_list=False)
+    data = unzip.decompress(packed, most_bytes)
+    unpacker.feed(data)
+    unpacker.read_array_header()
+    said: list[Any] = []
+    end = unpacker.tell()
+    while len(said) <= _BODY:
+        try:
+            said.append(unpacker.unpack())
+            end = unpacker.tell()
+        except msgpack.OutOfData:
+            if len(said) == _BODY and len(data) - end >= most_bytes // 2:
+                said.append(_cut_string(data[end:]))
+                break
+            if not (more := unzip.decompress(unzip.unconsumed_tail, most_bytes)):
+                raise
+            unpacker.feed(more)
+            data += more
+    return _text((*said, ()))
+
+
+def _text(said: Sequence[Any]) -> Text:
+    language, around, sections = said[:3]
+    named = tuple(Section._make(section) for section in sections)
+    return Text._make((*said[3:], language, around, named))
+
+
+def _cut_string(data: bytes) -> str:
+    """The beginning of a string in msgpack that is not there to its end."""
+    first = data[0] if data else 0
+    start = 1 + _WIDTHS.get(first, 0)
+    return data[start:].decode("utf-8", "ignore")
 
 
 def document(row: Row) -> Document:

@@ -1,7 +1,7 @@
 """The rankings by name; another one is a row in RANKINGS.
 
 `bm25f`, the default, combines the fields of a page with what the page is called by itself and by others;
-`pseudo_relevance` adds to it for queries that are sentences, and `nearness` where words stand together.
+`second_pass` adds to it for queries that are sentences, and where words stand together.
 `hitlists` counts types of hits, and pairs of near ones (GO); `peculiarity` is WC's.
 
 Commands, search page and evaluation read RANKINGS.

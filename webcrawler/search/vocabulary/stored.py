@@ -197,12 +197,13 @@ def stored_seq(folder: Path, identity: str) -> int:
 def _read(path: Path, *stamp: int) -> tuple[str, Vocabulary]:
     """Return version and catalog, and what is in the file that has this stamp."""
     with READING, np.load(path, allow_pickle=False) as file:
+        known = str(file["of"])  # first: one of another version has none
         words, thesaurus, phrases = (
             [_unpacked(file[f"{part}.{name}"]) for name in kind._fields]
             for part, kind in (("words", Words), ("thesaurus", Thesaurus), ("phrases", Phrases))
         )
         lists = Lists(Words(*words), Thesaurus(*thesaurus), Phrases(*phrases))
-        return str(file["of"]), Vocabulary(lists, int(file["seq"]))
+        return known, Vocabulary(lists, int(file["seq"]))
 
 
 def _packed(value: list[str] | NDArray[Any]) -> NDArray[Any]:
