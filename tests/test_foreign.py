@@ -8,12 +8,14 @@ from base64 import b32encode
 from collections import Counter
 from collections.abc import Callable, Iterable
 from hashlib import sha1
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from scrapy.settings import BaseSettings
 from test_link_rules import GIVEN, rules
 
+from webcrawler.archive.pages import next_record
 from webcrawler.crawl.run import Sitemaps
 from webcrawler.job import Job
 from webcrawler.records import Fetch
@@ -85,12 +87,13 @@ BETWEEN = {
 }
 
 
+@pytest.mark.parametrize("packed", [gzip.compress, bytes], ids=["packed", "plain"])
 @pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
-@pytest.mark.parametrize("place", [1, 2, 4])
+@pytest.mark.parametrize("place", [0, 1, 2, 4])
 def test_records_on_both_sides_of_what_is_no_record_are_read(
-    tmp_path: Path, between: bytes, place: int
+    tmp_path: Path, packed: Callable[[bytes], bytes], between: bytes, place: int
 ) -> None:
-    parts = [gzip.compress(page(number)) for number in range(4)]
+    parts = [packed(page(number)) for number in range(4)]
 
     found, left_out, faults = read(tmp_path, b"".join([*parts[:place], between, *parts[place:]]))
 
@@ -108,20 +111,40 @@ def test_a_url_may_end_as_a_record_begins(tmp_path: Path, packed: Callable[[byte
     assert (told(found), left_out) == (whole(0, 1) | {url: BODY}, {})
 
 
-@pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
-def test_of_a_plain_file_nothing_is_read_behind_damage(tmp_path: Path, between: bytes) -> None:
-    found, left_out, faults = read(tmp_path, page(0) + between + page(1))
+@pytest.mark.parametrize("packed", [gzip.compress, bytes], ids=["packed", "plain"])
+def test_a_record_cut_anywhere_is_left_out_and_the_next_one_is_as_it_was(
+    tmp_path: Path, packed: Callable[[bytes], bytes]
+) -> None:
+    first, cut, last = map(packed, (page(0), page(1), page(2)))
 
-    assert (told(found) | whole(0), left_out) == (whole(0), {"malformed": 1})
-    assert faults != [""]
-
-
-def test_a_record_cut_anywhere_is_left_out_and_the_next_one_is_as_it_was(tmp_path: Path) -> None:
-    first, cut, last = map(gzip.compress, (page(0), page(1), page(2)))
-
-    for length in range(1, len(cut), 2):
+    for length in range(1, len(cut.removesuffix(b"\r\n\r\n")), 2):
         found, left_out, _ = read(tmp_path, first + cut[:length] + last)
         assert (told(found), left_out) == (whole(0, 2), {"malformed": 1}), length
+
+
+def test_a_cut_record_is_never_taken_for_whole_where_its_length_leads_into_the_next_ones(
+    tmp_path: Path,
+) -> None:
+    """To any byte of it, also where its heads end."""
+    cut, long = (
+        record(A + "cut", answer(b"<p>" + b"1" * 300)),
+        record(A + "long", answer(b"<p>" + b"2" * 300)),
+    )
+
+    for length in range(len(cut) - 210, len(cut) - 4):
+        found, left_out, _ = read(tmp_path, cut[:length] + long + page(1))
+        assert set(told(found)) == {A + "long", A + "1"} and left_out == {"malformed": 1}, length
+
+
+@pytest.mark.parametrize("slashes", ["http://a.test/a/", "http://a.test/"])
+def test_a_record_cut_within_its_url_is_not_that_of_a_url_that_ends_as_a_record_begins(
+    tmp_path: Path, slashes: str
+) -> None:
+    cut = record(slashes, answer(BODY)).partition(b"/\r\n")[0] + b"/"
+
+    found, left_out, _ = read(tmp_path, page(0) + cut + page(1))
+
+    assert (told(found), left_out) == (whole(0, 1), {"malformed": 1})
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -135,15 +158,26 @@ def test_a_member_with_several_records_is_left_out_alone(tmp_path: Path, place: 
     assert (told(found), left_out, faults) == (whole(0, 1), {"malformed": 1}, [""])
 
 
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        (b"http://a.test/ 192.0.2.1 20010203040506 text/html 9\n", True),
+        (b"http://a.test/ was fetched at 20010203040506 by 9\n", False),
+    ],
+)
+def test_behind_damage_a_record_begins_with_a_url_and_no_sentence(line: bytes, is_found: bool) -> None:
+    assert bool(next_record(BytesIO(b"damage\n" + line), 0)) == is_found
+
+
 @pytest.mark.parametrize("packed", [gzip.compress, bytes], ids=["packed", "plain"])
 def test_of_a_file_cut_anywhere_the_last_record_is_left_out_and_counted(
     tmp_path: Path, packed: Callable[[bytes], bytes]
 ) -> None:
-    first, second, cut = (packed(page(number)) for number in range(3))
+    first, cut = packed(page(0)), packed(page(1))
 
-    for length in range(30, len(cut.removesuffix(b"\r\n\r\n")), 2):
-        found, left_out, _ = read(tmp_path, first + second + cut[:length])
-        assert (told(found), left_out) == (whole(0, 1), {"malformed": 1}), length
+    for length in range(1, len(cut.removesuffix(b"\r\n\r\n")), 2):
+        found, left_out, _ = read(tmp_path, first + cut[:length])
+        assert (told(found), left_out) == (whole(0), {"malformed": 1}), length
 
 
 def test_a_record_with_a_wrong_byte_in_it_is_left_out_alone(tmp_path: Path) -> None:
@@ -163,7 +197,7 @@ def test_a_member_that_begins_at_the_end_of_what_is_read_at_a_time_is_found(tmp_
         assert told(found) == whole(1), padding
 
 
-@pytest.mark.parametrize("ends", [b"", b"\n", b"\r\n", b"\n\n", b"\r\n" * 5])
+@pytest.mark.parametrize("ends", [b"", b"\n", b"\r\n", b"\n\n", b"the rest\r\n\r\n", b"\r\n" * 5])
 def test_records_of_a_plain_file_may_be_parted_by_other_lines(tmp_path: Path, ends: bytes) -> None:
     found, left_out, _ = read(tmp_path, page(0).removesuffix(b"\r\n\r\n") + ends + page(1))
 
@@ -181,10 +215,12 @@ def arc(number: int, kind: str = "text/html") -> bytes:
     )
 
 
-def test_damage_in_an_arc_file_is_passed_over_as_well(tmp_path: Path) -> None:
+@pytest.mark.parametrize("packed", [gzip.compress, bytes], ids=["packed", "plain"])
+def test_damage_in_an_arc_file_is_passed_over_as_well(
+    tmp_path: Path, packed: Callable[[bytes], bytes]
+) -> None:
     name = b"dns:a.test 192.0.2.1 20010203040506 text/dns 3\nabc\n"
-    arcs = [gzip.compress(part) for part in (arc(0), name, arc(1), arc(2))]
-    parts = [*arcs[:2], arcs[2][:-20], b"\0" * 100 + b"\n", arcs[3]]
+    parts = [packed(arc(0)), packed(name), packed(arc(1))[:-20], b"\0" * 100 + b"\n", packed(arc(2))]
 
     found, left_out, _ = read(tmp_path, b"".join(parts))
 

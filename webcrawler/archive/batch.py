@@ -237,7 +237,11 @@ class Batch:
     def _decide(self, decided: list[Done | Failed]) -> list[tuple[Lease, str]]:
         """Tell the frontier what came of each lease, and teach its ordering; returns what it counts."""
         reports, tries = self._reports.take(), count()  # told first, else servers would be due at once
-        self._until_done(lambda: self._frontier.fetched(reports) if reports else None)
+        try:
+            self._until_done(lambda: self._frontier.fetched(reports) if reports else None)
+        except BaseException:
+            self._reports.put_back(reports)
+            raise
         outcomes = self._until_done(lambda: self._complete(decided, next(tries) > 0))
         if self._frontier.ordering.learns:  # what is tried again or is another worker's is not decided yet
             self._learn(Seen(lease.id, lease.url) for lease, how in outcomes if how.startswith(LOST))

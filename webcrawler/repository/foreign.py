@@ -34,7 +34,7 @@ INFLATES: dict[str, Callable[..., bytes]] = {
     "zstd": _unzstd,
 }
 WEB = ("http://", "https://")
-ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
 IS_ZIP = "it is a zip file, as .wacz are: unzip it, and name the WARC files in it"
 
 
@@ -63,15 +63,15 @@ class ForeignFile:
     def fetches(self) -> Iterator[Fetch]:
         """The answers to requests of web pages, as fetches; what is damaged is passed over and counted."""
         with self._path.open("rb") as file:
-            start = file.read(len(ZIP))
-            self.fault = IS_ZIP if start == ZIP else "it has no record of WARC or ARC"
-            for record in () if start == ZIP else self._records(file, start.startswith(GZIP)):
+            is_zip = file.read(len(ZIP)) == ZIP
+            self.fault = IS_ZIP if is_zip else "it has no record of WARC or ARC"
+            for record in () if is_zip else self._records(file):
                 self.fault = ""
                 if fetch := self._fetch(record):
                     yield fetch
 
-    def _records(self, file: BinaryIO, is_packed: bool) -> Iterator[Any]:
-        """All records that are whole; of a file that is not packed those before the first that is not."""
+    def _records(self, file: BinaryIO) -> Iterator[Any]:
+        """All records that are whole."""
         size, due = file.seek(0, SEEK_END), 0
         while due < size:
             self.offset = due
@@ -81,9 +81,6 @@ class ForeignFile:
                 if self.fault and isinstance(error, BadInput):  # no record was read so far
                     self.fault = str(error)
                 self._left_out["malformed"] += 1
-                if not is_packed:
-                    self.fault = self.fault or f"from byte {due:,} on it is damaged, and left out"
-                    return
                 due = next_record(file, due + 1) or size
             else:
                 yield record

@@ -31,6 +31,7 @@ SPELLED = "coalesce(u.spelling, s.name || u.path)"  # the URL as it is fetched
 # Of documents and of links: not of finds, which are no part of the collection.
 COLLECTED = "number NOT IN (SELECT number FROM finds)"
 LINKED = "source NOT IN (SELECT number FROM finds)"
+OF_NETWORK_DISKS = ("disk I/O error", "locking protocol")  # that cannot lock or share a file
 VERSION = 15  # of schema.sql
 REBUILD = "`webcrawler rebuild` makes a new one from the WARC files"
 BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
@@ -89,11 +90,12 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
         )
     except (sqlite3.DatabaseError, OSError) as error:
         wanted = "read" if readonly else "written"
-        raise BadInput(f"The catalog {path} cannot be {wanted}: {error}.") from error
+        where = " (CRAWL_DIR has to be on a disk of this machine)" if str(error) in OF_NETWORK_DISKS else ""
+        raise BadInput(f"The catalog {path} cannot be {wanted}: {error}{where}.") from error
 
 
 def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
-    patience = BUSY_SECONDS if readonly else clock.CATALOG_WAIT_SECONDS  # writers log whom they wait for
+    patience = BUSY_SECONDS if readonly else clock.CATALOG_WAIT_SECONDS  # writers log that they wait
     mode = "mode=rwc" if not readonly else "immutable=1" if _is_at_rest(path) else "mode=ro"
     uri = f"{path.absolute().as_uri()}?{mode}"
     db = sqlite3.connect(uri, patience, isolation_level=None, check_same_thread=False, uri=True)

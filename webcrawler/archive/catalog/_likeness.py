@@ -63,8 +63,9 @@ def mark_near_duplicates(db: sqlite3.Connection, before: int) -> None:
     if news:
         db.execute("DELETE FROM near")
         insert_many(db, "INSERT INTO near (number, older)", news)
-        db.execute(
-            "UPDATE documents SET near_duplicate_of = n.older FROM near n WHERE n.number = documents.number"
+        db.execute(  # by number: with UPDATE FROM, SQLite reads all documents for it
+            "UPDATE documents AS d SET near_duplicate_of ="
+            " (SELECT older FROM near n WHERE n.number = d.number) WHERE number IN (SELECT number FROM near)"
         )
 
 

@@ -77,7 +77,7 @@ class Writer:
     def __init__(
         self, db: sqlite3.Connection, scope: Watched, job: str, limits: Mapping[str, float], readonly: bool
     ) -> None:
-        self._db, self._scope, self._job, self._readonly = db, scope, job, readonly
+        self._db, self._scope, self._job = db, scope, job
         self._limits = {**LIMITS, **limits}
         self._obeyed: Scope | None = None
         self._numbers: dict[int, int] = {}
