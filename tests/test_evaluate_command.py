@@ -320,21 +320,30 @@ def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path, number: si
     assert [one["ordering"] for one in json.loads((tmp_path / "f.json").read_text())["runs"]] == ["fifo"]
 
 
+def servers_in(folder: Path) -> list[int]:
+    """The process ids of the private servers that run."""
+    written = (file.read_text() for file in folder.glob("*/redis/server"))
+    return [int(text) for text in written if text]
+
+
 def test_crawls_side_by_side_are_interrupted_together(tmp_path: Path) -> None:
     """Their processes and servers end, too."""
     process, terminal = on_a_terminal(tmp_path, signal.SIGINT, "--orderings", "pagerank,blend", "--jobs", "3")
     with process:
         bar = read_until(terminal, b"11 crawls, 3 at a time")
-        servers = [int(file.read_text()) for file in (tmp_path / "temporary").glob("*/redis/server")]
         with ThreadPoolExecutor(1) as beside:
             rest = beside.submit(read_rest, terminal)
+            until(lambda: len(servers_in(tmp_path / "temporary")) == 3, "a server of each process")
+            servers = servers_in(tmp_path / "temporary")
             os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of its processes
             process.communicate()
         bar += rest.result()
 
     assert process.returncode == 1
     assert b"interrupted: " in bar
-    assert len(servers) == 3
+    for server in servers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(server, 0)
     assert list((tmp_path / "temporary").iterdir()) == []
     left = subprocess.run(["ps", "-o", "args=", "-g", str(process.pid)], capture_output=True, text=True)
     assert left.stdout == ""

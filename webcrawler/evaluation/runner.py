@@ -28,9 +28,9 @@ CONTEXT = get_context("fork")  # the graph is shared as it is, and nothing has t
 
 STOP_WHEN_ALONE = """
 read -r never
-kill "$1"
-while kill -0 "$1" 2>/dev/null; do sleep 0.1; done
-rm -rf "$2"
+server=$(cat "$1/redis/server") && kill "$server"
+while kill -0 "$server"; do sleep 0.1; done
+rm -rf "$1"
 """
 
 
@@ -40,16 +40,15 @@ def private_redis() -> Iterator[Connection]:
 
     For the second case a shell waits for the end of a pipe from this process, and then stops the server.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="webcrawler-") as folder,
-        connect(None, Path(folder), fsync="no") as connection,
-    ):
-        server = connection.client.info("server")["process_id"]
-        command = ["sh", "-c", STOP_WHEN_ALONE, "sh", str(server), folder]
-        shell = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    with tempfile.TemporaryDirectory(prefix="webcrawler-") as folder:
+        command = ["sh", "-c", STOP_WHEN_ALONE, "sh", folder]
+        shell = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        )
         try:
-            connection.client.config_set("appendonly", "no")
-            yield connection
+            with connect(None, Path(folder), fsync="no") as connection:
+                connection.client.config_set("appendonly", "no")
+                yield connection
         finally:
             shell.kill()
             shell.communicate()
