@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic
@@ -84,8 +84,10 @@ class Opened:
         """Return stored PageRank, mean 1; all 1 where there is none."""
         catalog = self.catalog
         stamp = _stamp(self._ranks / stored.NAME)
-        ranks = _ranks(self._ranks, catalog.identity, stamp) if catalog and stamp else None
-        return ranks.of(numbers) if ranks else np.ones(len(numbers))
+        if catalog and stamp:
+            with suppress(LookupError):
+                return _ranks(self._ranks, catalog.identity, stamp).of(numbers)
+        return np.ones(len(numbers))
 
     def beginnings(self, numbers: Sequence[int]) -> dict[int, Text]:
         """Return texts with the beginnings of their bodies, without emphasis."""
@@ -144,9 +146,15 @@ class Opened:
 
 
 @lru_cache(2)
-def _ranks(folder: Path, identity: str, stamp: object) -> stored.Ranks | None:
-    """Read ranks once for all threads, until they are replaced: that takes a millisecond."""
-    return stored.load(folder, identity)
+def _ranks(folder: Path, identity: str, stamp: object) -> stored.Ranks:
+    """Read ranks once for all threads, until they are replaced: that takes a millisecond.
+
+    Raises:
+        LookupError: they cannot be read now. It is not remembered: the next search tries again.
+    """
+    if ranks := stored.load(folder, identity):
+        return ranks
+    raise LookupError(f"no ranks of this catalog in {folder}")
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
