@@ -28,7 +28,7 @@ from webcrawler.repository import Imported
 from webcrawler.web import Config, make_app, render
 from webcrawler.web.app import middleware
 from webcrawler.web.hosts import client_of, host_of, known_hosts
-from webcrawler.web.monitoring import Metrics
+from webcrawler.web.metrics import Metrics
 from webcrawler.web.render import HANDLERS
 from webcrawler.web.security import (
     HEADERS,

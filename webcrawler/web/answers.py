@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from webcrawler.records import Hit
 from webcrawler.search import Part, Results, Searcher
 from webcrawler.web.config import Config
-from webcrawler.web.monitoring import Metrics
+from webcrawler.web.metrics import Metrics
 from webcrawler.web.parameters import SearchRequest
 from webcrawler.web.render import NotNow
 

@@ -31,7 +31,7 @@ from webcrawler.web.finds import Finds
 from webcrawler.web.hosts import BelowRoot, KnownHosts, is_local, is_loopback
 from webcrawler.web.judge import Judge
 from webcrawler.web.live import LivePages
-from webcrawler.web.monitoring import CountRequests, Metrics
+from webcrawler.web.metrics import CountRequests, Metrics
 from webcrawler.web.render import log_fault, page
 from webcrawler.web.security import JUDGING, USED, AllowedOrigins, RequestBounds, SecurityHeaders
 from webcrawler.web.status import Overviews

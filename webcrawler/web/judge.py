@@ -24,7 +24,7 @@ from webcrawler.files import replaced
 from webcrawler.usage import one_line, query_id
 from webcrawler.web.config import Config
 from webcrawler.web.hosts import client_of
-from webcrawler.web.monitoring import Metrics
+from webcrawler.web.metrics import Metrics
 from webcrawler.web.parameters import MAX_NUMBER, Parameters, SearchRequest, read_search
 from webcrawler.web.render import NotNow, log_fault
 from webcrawler.web.security import JUDGING, Tokens
