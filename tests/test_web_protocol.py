@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 
 from webcrawler.web import Config, make_app
-from webcrawler.web.app import MAX_HEAD_BYTES, listen
+from webcrawler.web.app import MAX_HEAD_BYTES, AnyAddress, listen
 from webcrawler.web.security import HEADERS, MAX_BODY_BYTES, MAX_UPLOAD_BYTES
 
 HOST = b"Host: localhost\r\n"
@@ -30,7 +30,7 @@ def served(crawl_dir: Path, keep_alive_seconds: int = 5) -> Iterator[tuple[str, 
     bound = listen("127.0.0.1", 0)
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=AnyAddress,
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         ws="none",
         log_config=None,
@@ -71,6 +71,7 @@ def said(address: tuple[str, int], *pieces: bytes) -> bytes:
     [
         (b"GET / HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n", 200),
         (b"GET /robots.txt HTTP/1.0\r\n" + HOST + b"\r\n", 200),
+        (b"GET /robots.txt?q=f\xc3\xbcr HTTP/1.0\r\n" + HOST + b"\r\n", 200),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),  # TLS
         (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", 400),
         (b"GET / HTTP/9.9\r\n\r\n", 400),

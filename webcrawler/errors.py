@@ -62,6 +62,10 @@ LIBRARIES = {
     "parquet": (*_SEARCH, "pyarrow"),
     "judge": (*_SEARCH, "ir_measures"),
     "classifier": (*_SEARCH, "sklearn"),
+    "opensearch": (*_SEARCH, "urllib3"),
+    "s3": (*_SEARCH, "obstore"),
+    "dataset": (*_SEARCH, "duckdb", "obstore", "pyarrow"),
+    "fleet": (*_SEARCH, "duckdb", "obstore", "pyarrow", "urllib3"),
     "documents": (*_SEARCH, "markdown_it", "pypdfium2", "striprtf"),
 }
 

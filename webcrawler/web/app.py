@@ -12,8 +12,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import FrameType
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -21,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.web import render, search
@@ -199,7 +201,7 @@ def serve(app: Starlette, bound: socket.socket) -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # no warnings of invalid requests
     settings = uvicorn.Config(
         app,
-        http="h11",
+        http=AnyAddress,
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         ws="none",
         loop="asyncio",
@@ -218,6 +220,16 @@ def serve(app: Starlette, bound: socket.socket) -> None:
 def is_public(config: Config) -> bool:
     """Can other machines connect?"""
     return not is_loopback(config.host)
+
+
+class AnyAddress(H11Protocol):
+    """HTTP, also with bytes above 127 in an address, as scripts send them; h11 refuses those."""
+
+    def data_received(self, data: bytes) -> None:
+        if self.conn.their_state is h11.IDLE:  # before the end of a head, not in a body
+            line, end, rest = data.partition(b"\n")
+            data = quote(line, bytes(range(128))).encode() + end + rest
+        super().data_received(data)
 
 
 class _Server(uvicorn.Server):
