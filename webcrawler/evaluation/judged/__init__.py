@@ -195,8 +195,8 @@ def tables(comparison: Comparison) -> str:
 def _mean_tables(comparison: Comparison, rankings: Sequence[str]) -> Iterator[str]:
     """A row for each measure; the second table has the others' differences from the first ranking."""
     first, *others = rankings
-    of = len(comparison.queries)
-    means = [[f"mean of {of:,} {'query' if of == 1 else 'queries'}", "", *rankings]]
+    count = len(comparison.queries)
+    means = [[f"mean of {count:,} {'query' if count == 1 else 'queries'}", "", *rankings]]
     differences = [[f"compared with {first}", "", *others]]
     for measure, cells in comparison.cells.items():
         alone = [fmean(of[measure] for of in comparison.alone[name].values()) for name in rankings]
