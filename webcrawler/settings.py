@@ -214,6 +214,19 @@ SHARE_URL = given("SHARE_URL", "", "URL")
 # The SERVE_PAGES_TOKEN of that main index.
 SHARE_TOKEN = given("SHARE_TOKEN", "", "token")
 
+# ---- Beyond one machine
+
+# OpenSearch that gets the pages of this folder; empty: none.
+SINK_URL = given("SINK_URL", "", "https://[user:password@]host[:port][,host…]/NAME")
+# OpenSearch that is searched, in place of the index of this folder; as SINK_URL.
+SEARCH_URL = given("SEARCH_URL", "", "https://[user:password@]host[:port][,host…]/NAME")
+# Where the tables of this folder go, for jobs over all of them; empty: nowhere.
+DATASET_URL = given("DATASET_URL", "", "folder or s3://BUCKET/PREFIX")
+# Where WARC files go that are complete; empty: nowhere.
+PAGES_URL = given("PAGES_URL", "", "folder or s3://BUCKET/PREFIX")
+# Do they stay here as well once they are there?
+PAGES_KEEP = given("PAGES_KEEP", True, "yes or no")
+
 # ---- Scrapy's own
 
 BOT_NAME = "webcrawler"

@@ -1,0 +1,6 @@
+"""What does a cluster of OpenSearch hold of all folders, and what does it answer?
+
+Not for one machine: its index is Whoosh's, and stays so unless SINK_URL or SEARCH_URL is set. Pages are sent
+with our own terms and hit lists: the cluster finds the pages that our index finds, and our rankings put them
+in order.
+"""
