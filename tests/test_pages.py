@@ -191,7 +191,10 @@ def test_file_is_made_at_the_first_append_and_another_by_each_store(tmp_path: Pa
 
 def test_full_file_is_followed_by_another(tmp_path: Path) -> None:
     store = PageStore(tmp_path / "pages", max_file_bytes=2000)
-    places = [store.append(entry(randbytes(900))) for _ in range(5)]
+    places = []
+    for _ in range(5):  # each a batch
+        places.append(store.append(entry(randbytes(900))))
+        store.sync()
     store.close()
 
     assert len(files(tmp_path)) == 3

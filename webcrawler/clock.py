@@ -101,6 +101,7 @@ INDEX_POLL_SECONDS = 0.5 * _PACE
 RANKS_NEWS_SECONDS = 5.0 * _PACE  # after the last look, if there is any news at all
 RANKS_RETRY_SECONDS = 2.0 * _PACE  # Redis is away
 RANKS_IDLE_SECONDS = 20.0 * _PACE  # the ordering follows no ranks, or fails; a later one may do better
+PUTTING_RETRY_SECONDS = 5.0 * _PACE  # the store of WARC files is away; longer with each try in vain
 
 # ---- Searches of the web, and the search page
 

@@ -5,6 +5,7 @@ WebcrawlerError
 │   ├── BadUrl          no URL that could be fetched
 │   └── TooLarge        more than is taken at a time: send less
 ├── Unavailable         a passing fault: back off and try again
+│   └── StoreAway       a store that other machines read, too
 ├── Unreadable          a document that is encrypted or damaged
 └── ParserKilled        a page that its parser did not survive
 """
@@ -32,6 +33,10 @@ class TooLarge(BadInput):
 
 class Unavailable(WebcrawlerError):
     """Raised when Redis or a disk does not answer now but may later."""
+
+
+class StoreAway(Unavailable):
+    """Raised when a shared folder or a bucket does not answer, or refuses: what it has may be there."""
 
 
 class Unreadable(WebcrawlerError):

@@ -7,6 +7,7 @@ AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, or the role of the machine.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -14,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from webcrawler.errors import BadInput, Unavailable, require
+from webcrawler.errors import BadInput, StoreAway, require
+from webcrawler.files import sync_folder
 
 if TYPE_CHECKING:
     from obstore.store import LocalStore, S3Store
@@ -52,7 +54,7 @@ def open_store(url: str, setting: str) -> LocalStore | S3Store:
 
 @contextmanager
 def reached(url: str) -> Iterator[None]:
-    """Raise Unavailable, in one line, where a store does not do what it was asked for.
+    """Raise StoreAway, in one line, where a store does not do what it was asked for.
 
     NotFoundError, AlreadyExistsError and PreconditionError of obstore are answers, and pass.
     """
@@ -62,6 +64,25 @@ def reached(url: str) -> Iterator[None]:
         yield
     except (exceptions.NotFoundError, exceptions.AlreadyExistsError, exceptions.PreconditionError):
         raise
+    except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as error:
+        raise StoreAway(f"{url} refuses this key: {_said(str(error))}") from error
     except exceptions.BaseError as error:
-        said = str(error).strip().partition("\n")[0][:300]
-        raise Unavailable(f"{url} does not take or give files now: {said}") from error
+        raise StoreAway(f"{url} does not take or give files now: {_said(str(error))}") from error
+
+
+def _said(error: str) -> str:
+    """What a store says in XML, else what obstore does, without its times."""
+    if found := re.search(r"<Message>(.*?)</Message>", error, re.DOTALL):
+        return " ".join(found[1].split())[:300]
+    return error.strip().partition("\n")[0].rpartition(" - ")[2].rstrip(" :")[:300]
+
+
+def synced(store: LocalStore | S3Store, name: str) -> None:
+    """Wait for the disk of a folder; a bucket has what it has acknowledged."""
+    from obstore.store import LocalStore
+
+    if isinstance(store, LocalStore) and store.prefix:
+        path = Path(store.prefix) / name
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+        sync_folder(path.parent)

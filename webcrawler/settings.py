@@ -328,6 +328,10 @@ def complaint(name: str, value: object) -> str:
         return f"{name}={value} is not valid: put commas between {setting.unit}"
     if name in WORDS and not WORDS[name].issuperset(words_of(str(value))):
         return f"{name}={value}: there are {', '.join(sorted(WORDS[name]))}; put commas between them"
+    if setting.unit.startswith("folder or s3") and not re.fullmatch(
+        r"(s3://[^/]+.*|(?!.*://).*)", str(value)
+    ):
+        return f"{name}={value} is neither a folder nor s3://BUCKET/PREFIX"
     if setting.unit == "token" and not re.fullmatch(rf"([!-~]{{{LEAST_TOKEN},}})?", str(value)):
         return f"{name} is not valid: {LEAST_TOKEN} or more letters and digits, as of `openssl rand -hex 32`"
     if name == "BUDGET_DOMAIN_SHARE" and not re.fullmatch(r"([0-9]+/0*[1-9][0-9]*)?", str(value)):

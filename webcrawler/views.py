@@ -1,5 +1,7 @@
 """All that is derived from the catalog is derived here: index, ranks, words and checks of a data folder.
 
+And complete WARC files are put elsewhere, where PAGES_URL is set.
+
 It is a process, one for each data folder, until no crawl is alive and all is done. In turn, each view does a
 step, and none waits for the crawl, nor the crawl for any. What they derive can be thrown away at any time.
 
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from webcrawler import clock
+from webcrawler.archive import Putting
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, is_crawling, lower_priority
 from webcrawler.errors import BadInput
@@ -72,6 +75,8 @@ def _views(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> li
     views: list[View] = [follower.Following(crawl_dir)]
     if is_yes(settings.get("RANKER_ENABLED", "yes")):
         views.append(frontier_updates.Ranking(catalog, crawl_dir, settings))
+    if settings.get("PAGES_URL"):
+        views.append(Putting(catalog, crawl_dir, settings))
     return [
         *views,
         VocabularyRenewal(catalog, crawl_dir / "vocabulary"),

@@ -5,15 +5,17 @@
 
 from webcrawler.archive.batch import CHECKED, DOCUMENTS, Batch, Settled, broken, unread
 from webcrawler.archive.finds import discard_finds, discard_left_over
+from webcrawler.archive.putting import Putting
 from webcrawler.archive.rebuild import rebuild
 from webcrawler.archive.replay import RECALLED, recall, take_in
-from webcrawler.archive.stored import purge, refuse_lost_records
+from webcrawler.archive.stored import purge, refuse_lost_copies, refuse_lost_records
 
 __all__ = [
     "CHECKED",
     "DOCUMENTS",
     "RECALLED",
     "Batch",
+    "Putting",
     "Settled",
     "broken",
     "discard_finds",
@@ -21,6 +23,7 @@ __all__ = [
     "purge",
     "rebuild",
     "recall",
+    "refuse_lost_copies",
     "refuse_lost_records",
     "take_in",
     "unread",

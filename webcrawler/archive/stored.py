@@ -1,8 +1,9 @@
 """Are the records there that the catalog knows? And deletes what was removed: records, texts, links, digests.
 
 A WARC file is written anew beside the old one, under another name; then one transaction of the catalog puts
-all places right; then the old file goes. Killed at any moment, the next run finds by the catalog which of the
-two is in use, and does the rest. Pages that stay and have their body in a record that goes get it first.
+all places right; then the old file goes, here and elsewhere. Killed at any moment, the next run finds by the
+catalog which of the two is in use, and does the rest. Pages that stay and have their body in a record that
+goes get it first.
 """
 
 from __future__ import annotations
@@ -17,9 +18,21 @@ from typing import NamedTuple
 
 from webcrawler import urls
 from webcrawler.archive.catalog import Catalog, compact
-from webcrawler.archive.pages import Raw, raw_records, record_at, records_from, rewrite, successor
+from webcrawler.archive.pages import (
+    FILE_BYTES,
+    Raw,
+    is_here,
+    lost_copies,
+    names,
+    opened,
+    raw_records,
+    record_at,
+    records_from,
+    remove,
+    rewrite,
+    successor,
+)
 from webcrawler.errors import BadInput, BadUrl
-from webcrawler.files import sync_folder
 from webcrawler.records import Place
 from webcrawler.scope import Patterns
 
@@ -33,13 +46,17 @@ MENDED = (
 def refuse_lost_records(folder: Path, catalog: Catalog, is_deep: bool = False) -> None:
     """Look whether the newest record of each file that the catalog knows is there, or all of them.
 
+    Files that are in a store only are read where all records are looked for; else `refuse_lost_copies` looks.
+
     Raises:
         BadInput: one is not there, is torn, or has another digest than was stored.
     """
-    lost = list[Place]()
+    lost, there = list[Place](), set(names(folder))
     for name, places in groupby(catalog.known_places(newest=not is_deep), lambda known: known[0].file):
         left = dict(places)
-        with suppress(OSError), (folder / name).open("rb") as file:
+        if not is_deep and name in there and not is_here(folder, name):
+            continue
+        with suppress(OSError), opened(folder, name, FILE_BYTES) as file:
             for record in records_from(file, name, next(iter(left)).offset):
                 digests = {record.digest, left.get(record.place)} - {b"", None}
                 if is_deep and record.kind == "response":  # what gzip finds whole was written so
@@ -53,6 +70,20 @@ def refuse_lost_records(folder: Path, catalog: Catalog, is_deep: bool = False) -
         where = f"the first in {folder / lost[0].file} at {lost[0].offset:,}"
         raise BadInput(
             f"{len(lost):,} records that the catalog knows are not there as stored, {where}: {MENDED}"
+        )
+
+
+def refuse_lost_copies(folder: Path) -> None:
+    """Look whether stores have all that was put there.
+
+    Raises:
+        BadInput: something is missing there, or shorter.
+        StoreAway: a store does not answer.
+    """
+    if lost := list(lost_copies(folder)):
+        raise BadInput(
+            f"{len(lost):,} files that were put elsewhere are not there as they were put, the first is "
+            f"{lost[0]}: those that are still here are put again beside the next crawl; for others, {MENDED}"
         )
 
 
@@ -87,12 +118,11 @@ def _finish(catalog: Catalog, folder: Path) -> None:
     """Do the rest of a run that was killed."""
     for torn in folder.glob("*.warc.new"):
         torn.unlink()
-    for path in sorted(folder.glob("*.warc.gz")):
-        new = folder / successor(path.name)
-        if new.exists():
+    there = names(folder)
+    for name in there:
+        if (new := successor(name)) in there:
             # Either the places were put right, or the new file is nobody's and is written again.
-            (new if catalog.has_places(path.name) else path).unlink()
-            sync_folder(folder)
+            remove(folder, new if catalog.has_places(name) else name)
 
 
 class _Work:
@@ -116,18 +146,18 @@ class _Work:
 
     def _files_with(self, step: str, is_meant: Callable[[Raw], bool]) -> dict[str, int]:
         """The names of the files that have such records, and how many."""
-        paths, found = sorted(self._folder.glob("*.warc.gz")), dict[str, int]()
-        for done, path in enumerate(paths):
-            self._progress(step, done, len(paths))
-            if number := sum(map(is_meant, raw_records(path))):
-                found[path.name] = number
+        all_names, found = names(self._folder), dict[str, int]()
+        for done, name in enumerate(all_names):
+            self._progress(step, done, len(all_names))
+            if number := sum(map(is_meant, raw_records(self._folder, name))):
+                found[name] = number
         return found
 
     def _bodies_in(self, names: Iterable[str]) -> dict[str, Place]:
         return {
             record.field("WARC-Payload-Digest"): Place(name, record.offset)
             for name in names
-            for record in raw_records(self._folder / name)
+            for record in raw_records(self._folder, name)
             if record.field("WARC-Type") == "response" and self._leaves(record)
         }
 
@@ -151,12 +181,11 @@ class _Work:
     def _swap(self, name: str, change: Callable[[Raw], bytes | None]) -> None:
         new = successor(name)
         sys.audit("webcrawler.purge.before-write")
-        moved = rewrite(self._folder / name, self._folder / new, change)
+        moved = rewrite(self._folder, name, new, change)
         sys.audit("webcrawler.purge.written")
         self._catalog.move_places(name, new, moved)
         sys.audit("webcrawler.purge.moved")
-        (self._folder / name).unlink()
-        sync_folder(self._folder)
+        remove(self._folder, name)
         sys.audit("webcrawler.purge.swapped")
         for digest, place in self._bodies.items():
             if place.file == name and place.offset in moved:

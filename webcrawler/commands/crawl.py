@@ -32,7 +32,7 @@ from webcrawler.commands._results_table import ResultsTable, console
 from webcrawler.commands.base import Command, Option, check_file, check_folder, write_json
 from webcrawler.connection import Connection, RedisError, retry
 from webcrawler.crawl import run
-from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
+from webcrawler.errors import BadInput, Unavailable, WebcrawlerError, require
 from webcrawler.frontier import Frontier, maintenance, ordering
 from webcrawler.job import Job, read_patterns
 from webcrawler.realtime import RealtimeJob, journal
@@ -204,6 +204,8 @@ class Crawl(Command, BaseRunSpiderCommand):
         for name in SETTINGS:
             if why := complaint(name, self.project[name]):
                 raise BadInput(why)
+        if self.project["PAGES_URL"]:
+            require("s3", "PAGES_URL")
         AddressRules(words_of(self.project["ADDRESSES_ALLOWED"]))
         for name in filter(None, (self.project["LOG_FILE"], *self.project.getdict("FEEDS"))):
             file = str(name).removeprefix("file://")

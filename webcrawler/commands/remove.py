@@ -116,7 +116,8 @@ class Remove(Command):
             BadInput: a crawl is alive.
         """
         with progress_bars() as progress:
-            with hold_alone(self.crawl_dir):
+            # No view puts elsewhere meanwhile what is to be deleted there.
+            with hold_alone(self.crawl_dir), Views(self.crawl_dir).take_over():
                 purged = purge(self.crawl_dir, named, progress)
             journal.discard(self.crawl_dir, named.match)
             reindex(self.crawl_dir, lambda applied, last: progress("index", applied, last))

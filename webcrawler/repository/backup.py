@@ -22,11 +22,12 @@ from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler import connection
-from webcrawler.archive import refuse_lost_records
+from webcrawler.archive import refuse_lost_copies, refuse_lost_records
 from webcrawler.archive.catalog import Catalog, snapshot, take_place
+from webcrawler.archive.pages import FILE_BYTES, names, opened
 from webcrawler.background import hold_crawl, try_lock
 from webcrawler.crawl.run import has_begun, refuse_if_lost
-from webcrawler.errors import BadInput, WebcrawlerError
+from webcrawler.errors import BadInput, StoreAway, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.index import applied_seq, followed
 from webcrawler.repository.rebuild import ASIDE, VIEWS
@@ -64,13 +65,13 @@ def backup(crawl_dir: Path, into: Path, progress: Progress) -> int:
                 snapshot(crawl_dir / name, aside / name, partial(progress, name))
         with closing(Catalog(aside / CATALOG, readonly=True)) as catalog:
             catalog.refuse_damaged()
-            names = [place.file for place, _ in catalog.known_places(newest=True)]
-            new = _append_pages(crawl_dir / "pages", into / "pages", names, progress)
+            known = [place.file for place, _ in catalog.known_places(newest=True)]
+            new = _append_pages(crawl_dir / "pages", into / "pages", known, progress)
             refuse_lost_records(into / "pages", catalog)
         _copy(crawl_dir, aside, *COPIED_APART, *MADE_AGAIN, *OF_PROCESSES)
         _exchange(aside, into)
         for path in (into / "pages").iterdir():
-            if not (crawl_dir / "pages" / path.name).exists():  # it was purged, or has a successor
+            if path.name not in names(crawl_dir / "pages"):  # it was purged, or has a successor
                 path.unlink()
     return new
 
@@ -84,17 +85,17 @@ def _claim(crawl_dir: Path, into: Path) -> IO[str]:
     into.mkdir(mode=0o700, parents=True, exist_ok=True)
     (into / "pages").mkdir(exist_ok=True)
     (into / MARK).touch()
-    here = {_stem(path) for path in (crawl_dir / "pages").glob("*")}
-    if strange := [path.name for path in (into / "pages").iterdir() if _stem(path) not in here]:
+    here = {_stem(name) for name in names(crawl_dir / "pages")}
+    if strange := [path.name for path in (into / "pages").iterdir() if _stem(path.name) not in here]:
         raise BadInput(f"{into} has pages that {crawl_dir} has not ({strange[0]}): name a new folder")
     if (lock := try_lock(into / LOCK)) is None:
         raise BadInput(f"{into} is in use, by another backup or a crawl")
     return lock
 
 
-def _stem(path: Path) -> str:
+def _stem(name: str) -> str:
     """The same for a WARC file and for what a purge puts in its place."""
-    return re.sub(r"(-v\d+)?\.warc\.gz$", "", path.name)
+    return re.sub(r"(-v\d+)?\.warc\.gz$", "", name)
 
 
 def _copy(folder: Path, into: Path, *left_out: str) -> None:
@@ -117,12 +118,12 @@ def _copy_frontier(redis: Path, into: Path) -> None:
         _copy(redis, into, *OF_PROCESSES, "temp*")
 
 
-def _append_pages(folder: Path, into: Path, names: Iterable[str], progress: Progress) -> int:
+def _append_pages(folder: Path, into: Path, known: Iterable[str], progress: Progress) -> int:
     """Copy what is new at the ends of WARC files, which only grow."""
     new = 0
-    for done, name in enumerate(names):
+    for done, name in enumerate(known):
         progress("pages", done, None)
-        with (folder / name).open("rb") as file, (into / name).open("ab") as copy:
+        with opened(folder, name, FILE_BYTES) as file, (into / name).open("ab") as copy:
             begin = file.seek(copy.tell())
             shutil.copyfileobj(file, copy)
             new += copy.tell() - begin
@@ -173,6 +174,8 @@ def check(
         found[store] = ""
         try:
             look()
+        except StoreAway as error:
+            found[store] = str(error)
         except (WebcrawlerError, OSError, RedisError, sqlite3.Error) as error:
             found[store] = (
                 str(error) if "`webcrawler " in str(error) else f"{str(error).rstrip('.')}: {MENDS[store]}"
@@ -201,6 +204,7 @@ def _refuse_catalog(path: Path, is_deep: bool) -> None:
 def _refuse_pages(crawl_dir: Path, is_deep: bool) -> None:
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         refuse_lost_records(crawl_dir / "pages", catalog, is_deep)
+    refuse_lost_copies(crawl_dir / "pages")
 
 
 def _refuse_index(crawl_dir: Path) -> None:

@@ -19,7 +19,7 @@ from webcrawler.archive import broken, unread
 from webcrawler.archive.pages import Record, record_at
 from webcrawler.crawl import PARSED, redirect_target
 from webcrawler.crawl.run import LinkRules, Sitemaps, parser_pool
-from webcrawler.errors import BadUrl, ParserKilled, Unavailable, Unreadable
+from webcrawler.errors import BadUrl, ParserKilled, StoreAway, Unavailable, Unreadable
 from webcrawler.job import Job, is_sitemap
 from webcrawler.parsing import ParserPool, index_text, with_headers
 from webcrawler.records import Entry, Fetch, Lease, Link, Page, Place, Sitemap
@@ -214,5 +214,7 @@ def _with_body(fetch: Fetch, folder: Path, place: Place | None) -> Fetch:
         return (
             replace(fetch, body=record_at(folder, place).response.body) if place else broken(fetch, LOST_BODY)
         )
+    except StoreAway:
+        raise
     except Unavailable as error:
         return broken(fetch, str(error))

@@ -28,7 +28,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import WarcFile, raw_at, record_at
-from webcrawler.errors import BadInput, TooLarge, Unavailable, WebcrawlerError
+from webcrawler.errors import BadInput, StoreAway, TooLarge, Unavailable, WebcrawlerError
 from webcrawler.parsing import is_private
 from webcrawler.settings import complaint
 
@@ -60,6 +60,8 @@ def export(
     Args:
         name: of the file, which its first record tells.
         numbers: page numbers, in the order in which they are written.
+    Raises:
+        StoreAway: the store that has a record does not answer.
     """
     pages, out, missing, private = crawl_dir / "pages", WarcFile(file, name), 0, 0
     for start in range(0, len(numbers), SOME):
@@ -84,6 +86,8 @@ def export(
                     missing += 1  # the page that had these bytes has others by now, or has gone
                     continue
                 out.write(raw.as_response(body))
+            except StoreAway:
+                raise
             except (Unavailable, KeyError):
                 missing += 1
     return Exported(len(numbers) - missing - private, missing, private)

@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 from scrapy.settings import BaseSettings
 
 from webcrawler.archive.catalog import Catalog, blocked_servers, take_place
-from webcrawler.archive.pages import KEPT, Record, in_order
+from webcrawler.archive.pages import FILE_BYTES, KEPT, Record, in_order, names, opened, size_of
 from webcrawler.background import Views, try_lock
 from webcrawler.crawl.run import keep_begun, removal_limits
 from webcrawler.errors import BadInput
@@ -61,10 +61,10 @@ def rebuild(
         blocked: servers to be blocked, beside those that the catalog knows as blocked; no record says it.
     Raises:
         BadInput: there are no WARC files, or a crawl is alive.
-        Unavailable: somebody is reading the catalog, or the disk is full.
+        Unavailable: somebody reads the catalog, the disk is full, or a store that has pages is away.
     """
     pages = crawl_dir / "pages"
-    if not any(pages.glob("*.warc.gz")):
+    if not names(pages):
         raise BadInput(f"there are no WARC files in {pages}: nothing can be rebuilt")
     with ExitStack() as held:
         held.enter_context(hold_alone(crawl_dir))
@@ -158,7 +158,7 @@ class _Work:
     def _fetches(self) -> Iterator[Record]:
         """The records that tell a fetch."""
         folder, ends = self._crawl_dir / "pages", dict[str, int]()
-        total = sum(path.stat().st_size for path in folder.glob("*.warc.gz"))
+        total = sum(size_of(folder, name) for name in names(folder))
         for record in in_order(folder, self._note_unreadable):
             ends[record.place.file] = record.place.offset
             if f"{record.state}/{record.reason}" == KEPT:
@@ -190,7 +190,8 @@ class _Work:
 
 
 def merge(folders: Sequence[Path], into: Path, settings: BaseSettings, progress: Progress) -> Rebuilt:
-    """Make a new data folder of others, which stay as they are; WARC files are linked, or copied elsewhere.
+    """Make a new data folder of others, which stay as they are; WARC files are linked, or copied
+    from another file system or a store.
 
     Originals, duplicates, anchor texts and ranks are those of all pages together. Killed, it may be repeated.
 
@@ -199,7 +200,7 @@ def merge(folders: Sequence[Path], into: Path, settings: BaseSettings, progress:
         Unavailable: the disk is full.
     """
     for folder in folders:
-        if not any((folder / "pages").glob("*.warc.gz")):
+        if not names(folder / "pages"):
             raise BadInput(f"there are no WARC files in {folder / 'pages'}: {folder} is no data folder")
     if (into / "catalog.sqlite").exists():
         raise BadInput(f"{into} has a catalog already: name a new folder, and this one among the others")
@@ -218,16 +219,17 @@ def merge(folders: Sequence[Path], into: Path, settings: BaseSettings, progress:
 
 def _add_pages(folder: Path, into: Path) -> None:
     """Files are never changed once they are closed, so both folders may have the same ones."""
-    for path in sorted(folder.glob("*.warc.gz")):
-        target = into / path.name
-        if target.exists() and target.stat().st_size == path.stat().st_size:
+    for name in names(folder):
+        target = into / name
+        if target.exists() and target.stat().st_size == size_of(folder, name):
             continue  # of a run that was killed, or both folders have it
         part = target.with_suffix(".part")
         part.unlink(missing_ok=True)
         try:
-            os.link(path, part)
-        except OSError:  # another file system
-            shutil.copy2(path, part)
+            os.link(folder / name, part)
+        except OSError:  # another file system, or a store has it
+            with opened(folder, name, FILE_BYTES) as file, part.open("wb") as copy:
+                shutil.copyfileobj(file, copy)
         part.replace(target)
     sync_folder(into)
 

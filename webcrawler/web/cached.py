@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import closing, suppress
+from contextlib import closing
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import Record, record_at
-from webcrawler.errors import BadInput, Unavailable
+from webcrawler.errors import BadInput, StoreAway, Unavailable
 from webcrawler.parsing import HTML, kind_of, markup
 from webcrawler.records import Document, Text
 from webcrawler.search import Snippets
@@ -69,19 +69,23 @@ def archived(crawl_dir: Path, number: int, query: str = "") -> ArchivedPage:
 
     Raises:
         HTTPException: there is none that may be shown: 404, or 410 where there was one once.
-        Unavailable: the catalog cannot be read now.
+        Unavailable: the catalog cannot be read now, or the store that has the copy.
     """
     documents, texts = _documents(crawl_dir, number)
     places = [document.place for document in documents if document.place]
     if not places:
         raise _no_copy("No copy of that page was kept.")
-    records = list[Record]()  # those that can be read
+    records, away = list[Record](), None  # those that can be read
     for place in places:
-        with suppress(Unavailable):
+        try:
             records.append(record_at(crawl_dir / "pages", place))
+        except StoreAway as error:
+            away = error
+        except Unavailable:
+            pass
     record = next((record for record in records if record.response.body), None)  # a duplicate has no body
     if record is None:
-        raise _no_copy(DAMAGED, 410)
+        raise away or _no_copy(DAMAGED, 410)
 
     own, body = documents[0], _beginning(record.response.body)
     url = record.response.url if len(documents) == 1 else own.url

@@ -128,6 +128,12 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
         "links and digests are deleted, their bytes are not",
     ),
     "purge.compacted": ("webcrawler/archive/stored.py", "nothing of it is in the catalog, the index has it"),
+    # put elsewhere
+    "elsewhere.before-put": ("webcrawler/archive/putting.py", "a file is complete, no store has it"),
+    "elsewhere.there": ("webcrawler/archive/pages/_elsewhere.py", "it has it, and nobody knows"),
+    "elsewhere.listed-there": ("webcrawler/archive/pages/_elsewhere.py", "it knows it itself"),
+    "elsewhere.put": ("webcrawler/archive/putting.py", "the list here says so"),
+    "elsewhere.only-there": ("webcrawler/archive/putting.py", "it is not here any more"),
     # the end
     "close.before": ("webcrawler/crawl/base.py", "nothing is in flight, the last reports are here"),
     "close.after": (
@@ -138,8 +144,9 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "leave.after": ("webcrawler/crawl/membership.py", "it holds nothing, its connections are open"),
 }
 
-# No crawl of the fault driver comes by these; tests/test_sitemaps.py and tests/test_purge.py kill there.
-ELSEWHERE = ("catalog.sitemap", "purge.")
+# No crawl of the fault driver comes by these; tests/test_sitemaps.py, test_purge.py and
+# test_pages_elsewhere.py kill there.
+ELSEWHERE = ("catalog.sitemap", "purge.", "elsewhere.")
 OF_CRAWLS = [name for name in FAILPOINTS if not name.startswith(ELSEWHERE)]
 
 _armed: dict[str, _Armed] = {}  # by audit event

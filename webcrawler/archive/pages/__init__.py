@@ -1,6 +1,8 @@
 """The bytes as they came: WARC files (ISO 28500, WARC 1.1), one gzip member a record.
 
 `PageStore` appends, `record_at`, `records` and `in_order` read, `rewrite` makes a file of another.
+A file may be elsewhere, where `put` put it: then it is read there.
+
 A response is kept as a `response` record with its decoded body, a duplicate as a `revisit` record without it,
 a failure without an answer as a `metadata` record of JSON. Each says its state and reason (WARC-Crawl-State:
 failed/not-found) and what was asked for, so that `in_order` is enough to make a catalog of.
@@ -8,6 +10,7 @@ failed/not-found) and what was asked for, so that `in_order` is enough to make a
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import sys
@@ -20,6 +23,20 @@ from typing import BinaryIO
 from uuid import uuid4
 
 from webcrawler import clock
+from webcrawler.archive.pages._elsewhere import (
+    FILE_BYTES,
+    Copy,
+    forget,
+    is_here,
+    listed,
+    lost_copies,
+    missing,
+    names,
+    opened,
+    put,
+    remove,
+    size_of,
+)
 from webcrawler.archive.pages._members import members, next_record, whole_record
 from webcrawler.archive.pages._records import (
     KEPT,
@@ -39,20 +56,32 @@ from webcrawler.files import replaced, sync_folder
 from webcrawler.records import Entry, Place
 
 __all__ = [
+    "FILE_BYTES",
     "KEPT",
+    "Copy",
     "PageStore",
     "Raw",
     "Record",
     "Response",
     "WarcFile",
+    "forget",
     "in_order",
+    "is_here",
+    "listed",
+    "lost_copies",
+    "missing",
+    "names",
     "next_record",
+    "opened",
+    "put",
     "raw_at",
     "raw_records",
     "record_at",
     "records",
     "records_from",
+    "remove",
     "rewrite",
+    "size_of",
     "successor",
     "whole_record",
 ]
@@ -65,6 +94,8 @@ _FRAME = ("WARC-Type", "WARC-Record-ID", "Content-Type", "Content-Length")  # wr
 
 class PageStore:
     """Appends to a file of its own in `folder`; not for two threads at the same time.
+
+    It holds a lock on that file until it is closed: nobody else may take it for complete.
 
     Args:
         search: the search of the web whose fetches it stores.
@@ -126,8 +157,9 @@ class PageStore:
         self._leave_file()
 
     def _append(self, record: bytes) -> Place:
-        if self._end >= self._max_file_bytes:
-            self.close()
+        # Between two batches only: what is closed is in the catalog.
+        if self._end >= self._max_file_bytes and not self._pending:
+            self._leave_file()
         if self._file is None:
             self._start_file()
         place = Place(self._name, self._end)
@@ -140,6 +172,7 @@ class PageStore:
         try:
             file = path.open("xb")
             try:
+                fcntl.flock(file, fcntl.LOCK_EX)
                 sys.audit("webcrawler.pages.new-file")
                 sync_folder(self.folder)
             except OSError:  # its name may not last, so nothing is written to it
@@ -204,7 +237,7 @@ def raw_at(folder: Path, place: Place) -> Raw:
     """
     path = folder / place.file
     try:
-        with path.open("rb") as file:
+        with opened(folder, place.file) as file:
             for offset, _, member in members(file, place.offset):
                 if offset == place.offset:
                     return Raw(offset, member)
@@ -214,19 +247,19 @@ def raw_at(folder: Path, place: Place) -> Raw:
     raise Unavailable(f"{path} has no whole record at {place.offset}.")
 
 
-def raw_records(path: Path) -> Iterator[Raw]:
+def raw_records(folder: Path, name: str) -> Iterator[Raw]:
     """All records of a file but the first, which is about the file; a torn one ends it. A pipe has none."""
-    if not path.is_file():
+    if is_here(folder, name) and not (folder / name).is_file():
         return
-    with path.open("rb") as file:
+    with opened(folder, name, FILE_BYTES) as file:
         for offset, _, member in members(file, 0):
             record = Raw(offset, member)
             if record.field("WARC-Type") != "warcinfo":
                 yield record
 
 
-def rewrite(path: Path, target: Path, change: Callable[[Raw], bytes | None]) -> dict[int, int]:
-    """Write a file with the records of another one; it is durable on return.
+def rewrite(folder: Path, name: str, new: str, change: Callable[[Raw], bytes | None]) -> dict[int, int]:
+    """Write a file with the records of another one of the folder; it is durable on return.
 
     Args:
         change: returns what a record is to be instead: b"" the same, None nothing.
@@ -236,15 +269,15 @@ def rewrite(path: Path, target: Path, change: Callable[[Raw], bytes | None]) -> 
         OSError: for example, the disk is full; the target is as it was.
     """
     moved: dict[int, int] = {}
-    with path.open("rb") as source, replaced(target) as file:
-        file.write(_packed(warcinfo(target.name)))
+    with opened(folder, name, FILE_BYTES) as source, replaced(folder / new) as file:
+        file.write(_packed(warcinfo(new)))
         for offset, end, member in members(source, 0):
             record = Raw(offset, member)
             if record.field("WARC-Type") == "warcinfo" or (changed := change(record)) is None:
                 continue
             moved[offset] = file.tell()
-            same = changed or os.pread(source.fileno(), end - offset, offset)
-            file.write(_packed(changed) if changed else same)
+            source.seek(offset)
+            file.write(_packed(changed) if changed else source.read(end - offset))
     return moved
 
 

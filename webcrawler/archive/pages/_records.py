@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
 from webcrawler import clock
+from webcrawler.archive.pages._elsewhere import FILE_BYTES, is_here, names, opened
 from webcrawler.archive.pages._members import members, reader
 from webcrawler.errors import Unavailable
 from webcrawler.records import Entry, Fetch, Place
@@ -151,9 +152,9 @@ class Record(NamedTuple):
 
 def records(folder: Path) -> Iterator[Record]:
     """All records of all files, oldest file first; what is damaged is left out."""
-    for path in sorted(folder.glob("*.warc.gz")):
-        with path.open("rb") as file:
-            yield from records_from(file, path.name, 0)
+    for name in names(folder):
+        with opened(folder, name, FILE_BYTES) as file:
+            yield from records_from(file, name, 0)
 
 
 def record_at(folder: Path, place: Place) -> Record:
@@ -164,7 +165,7 @@ def record_at(folder: Path, place: Place) -> Record:
     """
     path = folder / place.file
     try:
-        with path.open("rb") as file:
+        with opened(folder, place.file) as file:
             found = next(records_from(file, place.file, place.offset), None)
             if found and found.place == place:
                 return found
@@ -231,14 +232,14 @@ def in_order(folder: Path, unreadable: Callable[[Place], object] = lambda place:
         unreadable: is told of each record that is damaged, or none of ours, and of what is no file, such as a
             pipe, which would be waited for; a torn record ends its file.
     """
-    waiting = deque(sorted(folder.glob("*.warc.gz"), key=_begun))
+    waiting = deque(sorted(names(folder), key=_begun))
     # Time up to now, number of the file, record, the rest of the file.
     heap: list[tuple[float, int, Record, Iterator[Record]]] = []
     opened = 0
     while heap or waiting:
         while waiting and (not heap or _begun(waiting[0]) - EARLY_SECONDS <= heap[0][0]):
             opened += 1
-            _push(heap, 0.0, opened, _records(waiting.popleft(), unreadable))
+            _push(heap, 0.0, opened, _records(folder, waiting.popleft(), unreadable))
         if heap:
             time, number, record, rest = heappop(heap)
             yield record
@@ -252,15 +253,15 @@ def _push(
         heappush(heap, (max(time, record.fetched), number, record, rest))
 
 
-def _records(path: Path, unreadable: Callable[[Place], object]) -> Iterator[Record]:
-    if not path.is_file():
-        unreadable(Place(path.name, 0))
+def _records(folder: Path, name: str, unreadable: Callable[[Place], object]) -> Iterator[Record]:
+    if is_here(folder, name) and not (folder / name).is_file():
+        unreadable(Place(name, 0))
         return
-    with path.open("rb") as file:
-        yield from records_from(file, path.name, 0, lambda offset: unreadable(Place(path.name, offset)))
+    with opened(folder, name, FILE_BYTES) as file:
+        yield from records_from(file, name, 0, lambda offset: unreadable(Place(name, offset)))
 
 
-def _begun(path: Path) -> float:
+def _begun(name: str) -> float:
     """When the file was begun, by its name; 0 for names that are not ours."""
-    found = _NAME.match(path.name)
+    found = _NAME.match(name)
     return datetime.strptime(found[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC).timestamp() if found else 0.0
