@@ -25,7 +25,7 @@ from webcrawler import clock
 from webcrawler.archive import Putting
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, is_crawling, lower_priority
-from webcrawler.errors import BadInput
+from webcrawler.errors import BadInput, require
 from webcrawler.index import follower
 from webcrawler.linkgraph import frontier_updates
 from webcrawler.metrics import kept
@@ -81,7 +81,21 @@ def _views(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> li
         *views,
         VocabularyRenewal(catalog, crawl_dir / "vocabulary"),
         Checking(catalog, crawl_dir, settings),
+        *_exporting(catalog, crawl_dir, str(settings.get("DATASET_URL") or "")),
     ]
+
+
+def _exporting(catalog: Catalog, crawl_dir: Path, url: str) -> list[View]:
+    """Nothing where no URL is given, or none that can be used: the log says why."""
+    try:
+        if url:
+            require("dataset", "DATASET_URL")
+            from webcrawler.dataset.export import Exporting
+
+            return [Exporting(catalog, crawl_dir, url)]
+    except BadInput as error:
+        _log.error("%s: nothing is exported", error)
+    return []
 
 
 def _wait_for_catalog(crawl_dir: Path, stopped: Callable[[], bool]) -> Catalog | None:

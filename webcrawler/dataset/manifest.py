@@ -7,17 +7,20 @@ changed, so a reader may go on with an older manifest for a day; then the parts 
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webcrawler.errors import BadInput
+from webcrawler.files import replaced
 from webcrawler.objects import reached
 
 if TYPE_CHECKING:
     from obstore.store import LocalStore, S3Store
 
-    Store = LocalStore | S3Store
+Store: TypeAlias = "LocalStore | S3Store"
 
 ROOT = "v1"
 FORMAT = 1  # of manifests and tables; readers refuse a higher one
@@ -112,13 +115,33 @@ def put(store: Store, url: str, manifest: Manifest) -> None:
 def refuse_halves(store: Store, url: str, parts: Sequence[Part]) -> None:
     """Raises BadInput: one of these is missing, or is not as long as its manifest says."""
     for part in parts:
-        try:
-            with reached(url):
-                size = store.head(part.path)["size"]
-        except FileNotFoundError:
-            raise BadInput(f"{url}/{part.path} is missing, though a manifest names it") from None
+        size = _size(store, url, part)
+        if size is None:
+            raise BadInput(f"{url}/{part.path} is missing, though a manifest names it")
         if size != part.bytes:
             raise BadInput(f"{url}/{part.path} is damaged: it has {size} bytes of {part.bytes}")
+
+
+def whole(store: Store, url: str, parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Those of these that are there, and as long as their manifest says."""
+    return tuple(part for part in parts if _size(store, url, part) == part.bytes)
+
+
+def home_of(crawl_dir: Path) -> str:
+    """The name of a folder among others: random, and kept in its file `home`, which is made once."""
+    file = crawl_dir / "home"
+    if not file.exists():
+        with replaced(file) as new:
+            new.write(secrets.token_hex(6).encode())
+    return file.read_text("ascii").strip()
+
+
+def _size(store: Store, url: str, part: Part) -> int | None:
+    try:
+        with reached(url):
+            return store.head(part.path)["size"]
+    except FileNotFoundError:
+        return None
 
 
 def _folder(home: str) -> str:

@@ -15,7 +15,7 @@ from webcrawler.index.hits import ANCHOR_POSITIONS, HitList, Vector
 from webcrawler.index.live import Finds, Live, followed
 from webcrawler.index.postings import Flat, Values
 from webcrawler.index.reader import Posted, Reading
-from webcrawler.index.schema import Hits, Number, indexable
+from webcrawler.index.schema import Hits, Indexable, Number, indexable, term_counts
 
 __all__ = [
     "ANCHOR_POSITIONS",
@@ -24,6 +24,7 @@ __all__ = [
     "Flat",
     "HitList",
     "Hits",
+    "Indexable",
     "Live",
     "MappedSegment",
     "Number",
@@ -37,5 +38,6 @@ __all__ = [
     "indexable",
     "indexed_documents",
     "reindex",
+    "term_counts",
     "wait_until_caught_up",
 ]

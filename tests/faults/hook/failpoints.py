@@ -115,6 +115,10 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "anchors.read": ("webcrawler/index/follower.py", "whose anchors changed is known"),
     "anchors.committed": ("webcrawler/index/writer.py", "anchors of some pages are committed"),
     "index.optimizing": ("webcrawler/index/writer.py", "all is applied, segments are to become one"),
+    # exported
+    "dataset.read": ("webcrawler/dataset/export.py", "rows are in memory"),
+    "dataset.part": ("webcrawler/dataset/parts.py", "a part is there, no manifest has it"),
+    "dataset.manifest": ("webcrawler/dataset/export.py", "a manifest has all, what is old is there"),
     # purged
     "purge.before-write": ("webcrawler/archive/stored.py", "a WARC file is to be written anew"),
     "purge.written": (
@@ -144,9 +148,9 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "leave.after": ("webcrawler/crawl/membership.py", "it holds nothing, its connections are open"),
 }
 
-# No crawl of the fault driver comes by these; tests/test_sitemaps.py, test_purge.py and
-# test_pages_elsewhere.py kill there.
-ELSEWHERE = ("catalog.sitemap", "purge.", "elsewhere.")
+# No crawl of the fault driver comes by these; test_sitemaps, test_purge, test_pages_elsewhere and
+# test_dataset_killed kill there.
+ELSEWHERE = ("catalog.sitemap", "dataset.", "elsewhere.", "purge.")
 OF_CRAWLS = [name for name in FAILPOINTS if not name.startswith(ELSEWHERE)]
 
 _armed: dict[str, _Armed] = {}  # by audit event

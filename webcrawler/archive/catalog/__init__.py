@@ -48,6 +48,7 @@ from webcrawler.archive.catalog._rows import (
     unpack,
     unpack_beginning,
 )
+from webcrawler.archive.catalog._tables import Tables, ToldDocument, ToldLink, ToldUrl
 from webcrawler.archive.catalog._urls import Fetches, Outcome, Urls
 from webcrawler.archive.catalog._writer import Writer
 from webcrawler.errors import BadInput
@@ -72,6 +73,9 @@ __all__ = [
     "PastFetch",
     "Repeats",
     "Told",
+    "ToldDocument",
+    "ToldLink",
+    "ToldUrl",
     "Verdict",
     "blocked_servers",
     "compact",
@@ -98,8 +102,8 @@ def blocked_servers(path: Path) -> list[str]:
 class Catalog(Writer):
     """One SQLite file for any number of processes; an object is for one thread at a time.
 
-    Holds documents, their texts and their changes; `urls`, `links`, `anchors`, `fetches`, `signs`, `checks`
-    and `blocks` read the rest.
+    Holds documents, their texts and their changes; `urls`, `links`, `anchors`, `fetches`, `signs`, `checks`,
+    `blocks` and `tables` read the rest.
     Opened for writing, and with each batch, it takes out what the scope of its folder has removed.
 
     Args:
@@ -117,7 +121,7 @@ class Catalog(Writer):
         super().__init__(db, Watched(path.parent), job, limits, readonly)
         self.urls, self.links, self.anchors = Urls(db), LinkGraph(db, job), Anchors(db)
         self.fetches, self.signs, self.checks = Fetches(db, job), Signs(db), Checks(db)
-        self.blocks = Blocks(db)
+        self.blocks, self.tables = Blocks(db), Tables(db)
 
     def close(self) -> None:
         self._db.close()
