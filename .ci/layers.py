@@ -44,7 +44,7 @@ MISSION = "tests/mission"  # a test for each row of the papers, whose seconds ar
 INSTALLED = files("documented", "docs_site", "extras", "operate", "packaging")
 BROWSER = files("about", "live_in_browser", "query_log_in_browser", "search_box", "search_in_browser", "xss")
 
-FLEET = files("dataset_in_s3", "pages_in_s3")
+FLEET = files("dataset_in_s3", "graph_sql", "pages_in_s3")
 
 # What these do depends on when processes begin, are stopped and end.
 PROCESSES = files(
@@ -75,7 +75,7 @@ STAGES = (
     tests("browser", "browser", *BROWSER, seconds=250),
     tests("scrapyd", "scrapyd", *files("scrapyd", "scrapyd_foreign"), seconds=100),
     tests("cluster", "cluster", *files("cluster"), seconds=20),
-    tests("fleet", "fleet", *FLEET, seconds=60),
+    tests("fleet", "fleet", *FLEET, seconds=180),
     tests("faults", "faults", "tests/faults", lanes=LANES, seconds=440, deep=True),
     Stage("late in a second", quick_at(0.55), seconds=400, deep=True),
     Stage("midnight", quick_at(86_399.8), seconds=400, deep=True),

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
 from webcrawler.archive.catalog import NOT_FETCHED, Catalog
-from webcrawler.commands.base import Command, Option, output_file
+from webcrawler.commands.base import Command, Option, output_file, progress_bars
 from webcrawler.errors import BadInput, require
 
 FORMATS = ("graphml", "edgelist", "parquet")
-USAGE = "use `webcrawler graph stats`, or `webcrawler graph export --format graphml FILE`"
+USAGE = "use `webcrawler graph` with stats, with run, or with export --format graphml FILE"
 
 PARQUET_COLUMNS = ("source", "target", "source_url", "target_url", "anchor", "rel", "target_fetched")
 ROW_GROUP = 100_000  # edges: some 20 MB while they are written
@@ -24,11 +25,15 @@ Edge = tuple[int, int, str, str, str, str, int]
 
 
 class Graph(Command):
-    arguments = "stats | export FILE"
-    summary = "Show the size of the link graph, or export the graph"
+    arguments = "stats | export FILE | run"
+    summary = "Show the size of the link graph, export it, or rank the pages of all folders together"
     options = (
         Option("--format", "graphml", f"of export: {', '.join(FORMATS)} (graphml)"),
-        Option("--json", False, "print stats as JSON"),
+        Option("--engine", "duckdb", "of run: duckdb, on this machine, or spark (duckdb)"),
+        Option("--master", "", "of run with spark: as spark://host:7077 (all processors of this machine)"),
+        Option("--memory", "", "of run: what the engine may take, as 1GB"),
+        Option("--sql", False, "of run: ranks in SQL, also where the graph fits in memory as arrays"),
+        Option("--json", False, "print stats, or what was made, as JSON"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -42,8 +47,31 @@ class Graph(Command):
             catalog = self.catalog()
             with output_file(Path(args[1])) as file:
                 _export(catalog, opts.format, file)
+        elif args == ["run"]:
+            self._run(opts)
         else:
             raise BadInput(USAGE)
+
+    def _run(self, opts: argparse.Namespace) -> None:
+        if not (url := self.project.get("DATASET_URL")):
+            raise BadInput("graph run needs DATASET_URL, where the folders export their tables")
+        require("dataset", "graph run")
+        from webcrawler.dataset import jobs  # only with its extra
+
+        with progress_bars() as progress:
+            run = jobs.run(
+                url,
+                self.crawl_dir / "graph",
+                progress,
+                engine=opts.engine,
+                memory=opts.memory,
+                master=opts.master,
+                in_sql=opts.sql,
+            )
+        made = Counter[str]()
+        for name, files in run.parts.items():
+            made[name.partition("/")[0]] += sum(file.bytes for file in files)
+        self.show({"run": run.number, "homes": len(run.homes), "bytes": dict(made)}, opts)
 
 
 def _export(catalog: Catalog, kind: str, file: Path) -> None:
