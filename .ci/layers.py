@@ -38,7 +38,7 @@ def files(*names: str) -> tuple[str, ...]:
     return tuple(f"tests/test_{name}.py" for name in names)
 
 
-SLOW = "slow and not (browser or cluster or docweb or faults or fleet or scrapyd or zoo)"
+SLOW = "slow and not (browser or cluster or docweb or faults or fleet or opensearch or scrapyd or zoo)"
 MISSION = "tests/mission"  # a test for each row of the papers, whose seconds are told together
 # One wheel and its environments are made once for all of these.
 INSTALLED = files("documented", "docs_site", "extras", "operate", "packaging")
@@ -76,6 +76,7 @@ STAGES = (
     tests("scrapyd", "scrapyd", *files("scrapyd", "scrapyd_foreign"), seconds=100),
     tests("cluster", "cluster", *files("cluster"), seconds=20),
     tests("fleet", "fleet", *FLEET, seconds=180),
+    tests("opensearch", "opensearch", "tests/cluster", seconds=200),
     tests("faults", "faults", "tests/faults", lanes=LANES, seconds=440, deep=True),
     Stage("late in a second", quick_at(0.55), seconds=400, deep=True),
     Stage("midnight", quick_at(86_399.8), seconds=400, deep=True),

@@ -49,7 +49,8 @@ register_random(product_clock.draws)
 __all__ = ["Answered", "clone", "installed", "wheel"]
 MakeFrontier = Callable[..., Frontier]
 Run = Callable[..., Answered]
-SLOW_KINDS = ("browser", "cluster", "docweb", "faults", "fleet", "scrapyd", "zoo")  # each a stage of .ci/run
+# each a stage of .ci/run
+SLOW_KINDS = ("browser", "cluster", "docweb", "faults", "fleet", "opensearch", "scrapyd", "zoo")
 HANGS_SECONDS = 900  # what is slow; all else has the limit of pyproject.toml
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import interruptedclient
 import pytest
 import redis
-from cluster import Cluster, cluster, holds
 from conftest import MakeFrontier
 from frontiers import done, links
 from localweb import Answer, Route, Site, crawl, page
+from rediscluster import Cluster, cluster, holds
 from waiting import until
 
 from webcrawler.connection import Connection, connect

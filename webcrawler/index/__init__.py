@@ -11,14 +11,27 @@ from webcrawler.index.codec import BulkCodec
 from webcrawler.index.files import MappedSegment
 from webcrawler.index.folder import applied_seq, indexed_documents
 from webcrawler.index.follower import reindex, wait_until_caught_up
-from webcrawler.index.hits import ANCHOR_POSITIONS, HitList, Vector
+from webcrawler.index.hits import ANCHOR_POSITIONS, HitList, Vector, pack
 from webcrawler.index.live import Finds, Live, followed
 from webcrawler.index.postings import Flat, Values
 from webcrawler.index.reader import Posted, Reading
-from webcrawler.index.schema import Hits, Indexable, Number, indexable, term_counts
+from webcrawler.index.schema import (
+    VERSION,
+    Anchored,
+    Hits,
+    Indexable,
+    Number,
+    anchors_document,
+    anchors_of,
+    index_document,
+    indexable,
+    term_counts,
+)
 
 __all__ = [
     "ANCHOR_POSITIONS",
+    "VERSION",
+    "Anchored",
     "BulkCodec",
     "Finds",
     "Flat",
@@ -32,11 +45,15 @@ __all__ = [
     "Reading",
     "Values",
     "Vector",
+    "anchors_document",
+    "anchors_of",
     "applied_seq",
     "followed",
     "follower",
+    "index_document",
     "indexable",
     "indexed_documents",
+    "pack",
     "reindex",
     "term_counts",
     "wait_until_caught_up",

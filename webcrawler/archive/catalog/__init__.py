@@ -45,6 +45,7 @@ from webcrawler.archive.catalog._rows import (
     PastFetch,
     Verdict,
     document,
+    pack,
     unpack,
     unpack_beginning,
 )
@@ -79,8 +80,10 @@ __all__ = [
     "Verdict",
     "blocked_servers",
     "compact",
+    "pack",
     "snapshot",
     "take_place",
+    "unpack",
 ]
 
 DOCUMENT = """

@@ -148,6 +148,15 @@ class LinkGraph:
             found[row[0]].append(Outlink._make(row))
         return found
 
+    def targets(self, sources: Sequence[int]) -> dict[int, list[int]]:
+        """The URL ids that these pages link or redirect to, by page number; nofollow included."""
+        query = """SELECT l.source, u.id FROM json_each(?) n CROSS JOIN links l ON l.source = n.value
+            CROSS JOIN urls u ON u.number = l.target"""
+        found: dict[int, list[int]] = {number: [] for number in sources}
+        for source, id in self._db.execute(query, (as_json(sources),)):
+            found[source].append(id)
+        return found
+
     def leading_to(self, number: int) -> FarLink | None:
         """The link that may have led to a page: on the one fetched first, and before it; no nofollow."""
         query = f"""

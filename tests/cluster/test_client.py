@@ -1,0 +1,22 @@
+"""Calls to the nodes of a real cluster."""
+
+from __future__ import annotations
+
+import pytest
+from ports import dead_server
+
+from webcrawler.opensearch.client import Cluster
+
+from .opensearch import Cluster as Nodes
+
+pytestmark = pytest.mark.opensearch
+
+
+def test_cluster_of_a_version_that_can_be_used_is_taken(opensearch: Nodes) -> None:
+    Cluster(opensearch.url("any")).check()
+
+
+def test_next_node_is_asked_where_one_does_not_answer(opensearch: Nodes) -> None:
+    dead = dead_server().removeprefix("http://")
+
+    Cluster(f"http://{dead},127.0.0.1:{opensearch.nodes[0].port}/any").check()
