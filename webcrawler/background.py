@@ -40,7 +40,8 @@ RESUMABLE_SECONDS = 600.0  # for which what a real-time search that was killed h
 RUN = "import sys; from webcrawler.views import main; sys.exit(main(sys.argv[1:]))"
 VIEWS_NEED = (  # names of settings, beside those of Redis
     *("FRONTIER_DELAY", "REFRESH_SHARE", "REFRESH_POLICY", "REFRESH_AT_MOST"),
-    *("COLLECTION_MAX", "RANKER_ENABLED", "REDIS_FSYNC", "PAGES_URL", "PAGES_KEEP"),
+    *("COLLECTION_MAX", "RANKER_ENABLED", "REDIS_FSYNC"),
+    *("PAGES_URL", "PAGES_KEEP", "DATASET_URL", "SINK_URL"),
 )
 LOCK = "WEBCRAWLER_LOCK"  # in the environment of that process: the descriptor of the lock that it inherits
 MayEnd = Callable[[Callable[[], bool]], bool]

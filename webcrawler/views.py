@@ -1,6 +1,6 @@
 """All that is derived from the catalog is derived here: index, ranks, words and checks of a data folder.
 
-And complete WARC files are put elsewhere, where PAGES_URL is set.
+Also what it takes elsewhere, where a setting says so: WARC files, tables, documents of a cluster.
 
 It is a process, one for each data folder, until no crawl is alive and all is done. In turn, each view does a
 step, and none waits for the crawl, nor the crawl for any. What they derive can be thrown away at any time.
@@ -16,7 +16,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Protocol
@@ -75,27 +75,43 @@ def _views(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> li
     views: list[View] = [follower.Following(crawl_dir)]
     if is_yes(settings.get("RANKER_ENABLED", "yes")):
         views.append(frontier_updates.Ranking(catalog, crawl_dir, settings))
-    if settings.get("PAGES_URL"):
-        views.append(Putting(catalog, crawl_dir, settings))
     return [
         *views,
         VocabularyRenewal(catalog, crawl_dir / "vocabulary"),
         Checking(catalog, crawl_dir, settings),
-        *_exporting(catalog, crawl_dir, str(settings.get("DATASET_URL") or "")),
+        *_outward(catalog, crawl_dir, settings),
     ]
 
 
-def _exporting(catalog: Catalog, crawl_dir: Path, url: str) -> list[View]:
-    """Nothing where no URL is given, or none that can be used: the log says why."""
-    try:
-        if url:
-            require("dataset", "DATASET_URL")
-            from webcrawler.dataset.export import Exporting
+def _outward(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> Iterator[View]:
+    """Yield what takes parts of the folder elsewhere, where it is set; the log says what cannot be used."""
+    for name, extra, make in OUTWARD:
+        try:
+            if settings.get(name):
+                require(extra, name)
+                yield make(catalog, crawl_dir, settings)
+        except BadInput as error:
+            _log.error("%s", error)
 
-            return [Exporting(catalog, crawl_dir, url)]
-    except BadInput as error:
-        _log.error("%s: nothing is exported", error)
-    return []
+
+def _exporting(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> View:
+    from webcrawler.dataset.export import Exporting
+
+    return Exporting(catalog, crawl_dir, str(settings["DATASET_URL"]))
+
+
+def _sinking(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> View:
+    from webcrawler.opensearch import Sinking
+
+    return Sinking(catalog, crawl_dir, settings)
+
+
+# By the setting that asks for it, with the extra that it needs. Slow to import, and few need them.
+OUTWARD: tuple[tuple[str, str, Callable[[Catalog, Path, Mapping[str, Any]], View]], ...] = (
+    ("PAGES_URL", "s3", Putting),
+    ("DATASET_URL", "dataset", _exporting),
+    ("SINK_URL", "opensearch", _sinking),
+)
 
 
 def _wait_for_catalog(crawl_dir: Path, stopped: Callable[[], bool]) -> Catalog | None:

@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from hashlib import blake2b
 from itertools import count
 from pathlib import Path
 
@@ -19,7 +18,16 @@ from scrapy.settings import BaseSettings
 
 from webcrawler.connection import Connection, attempt, retry
 from webcrawler.errors import WebcrawlerError
-from webcrawler.frontier import Budgets, Client, Frontier, Politeness, maintenance, now_ms, ordering
+from webcrawler.frontier import (
+    Budgets,
+    Client,
+    Frontier,
+    Politeness,
+    folder_name,
+    maintenance,
+    now_ms,
+    ordering,
+)
 from webcrawler.orderings import guarded
 
 logger = logging.getLogger(__name__)
@@ -65,9 +73,7 @@ def new_name(folder: Path) -> str:
 
     A restarted container has the host and process id of the one before, and so does not share the token.
     """
-    host = socket.gethostname()
-    home = blake2b(os.fsencode(f"{host}:{folder.absolute()}"), digest_size=4).hexdigest()
-    return f"{home}@{host}-{os.getpid()}-{secrets.token_hex(4)}"
+    return f"{folder_name(folder)}@{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def new_client(opened: ExitStack, connection: Connection) -> Client:

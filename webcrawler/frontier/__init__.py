@@ -8,6 +8,7 @@ from webcrawler.frontier import inspect, maintenance, marks
 from webcrawler.frontier.bottleneck import CAUSES, Bottleneck, bottleneck
 from webcrawler.frontier.calls import Calls
 from webcrawler.frontier.frontier import Frontier
+from webcrawler.frontier.homes import folder_name, home_of
 from webcrawler.frontier.inspect import Standing, standing
 from webcrawler.frontier.messages import (
     WAITING,
@@ -46,6 +47,8 @@ __all__ = [
     "Source",
     "Standing",
     "bottleneck",
+    "folder_name",
+    "home_of",
     "inspect",
     "maintenance",
     "marks",

@@ -7,9 +7,12 @@ or gets move. Data folders are chosen first, each by the number of its workers (
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterable
 from hashlib import blake2b
 from math import log
+from pathlib import Path
 
 
 class Homes:
@@ -45,6 +48,12 @@ def home_of(partition: str, workers: Iterable[str]) -> str:
         by_folder.setdefault(worker.partition("@")[0], []).append(worker)
     folder = max(by_folder, key=lambda name: len(by_folder[name]) / -log(_draw(partition, name)))
     return max(by_folder[folder], key=lambda name: _draw(partition, name))
+
+
+def folder_name(folder: Path) -> str:
+    """The FOLDER of its workers' names: that of a data folder on this machine."""
+    place = f"{socket.gethostname()}:{folder.absolute()}"
+    return blake2b(os.fsencode(place), digest_size=4).hexdigest()
 
 
 def _draw(partition: str, name: str) -> float:

@@ -4,3 +4,8 @@ Not for one machine: its index is Whoosh's, and stays so unless SINK_URL or SEAR
 with our own terms and hit lists: the cluster finds the pages that our index finds, and our rankings put them
 in order.
 """
+
+from webcrawler.opensearch.client import Cluster
+from webcrawler.opensearch.view import Sinking
+
+__all__ = ["Cluster", "Sinking"]

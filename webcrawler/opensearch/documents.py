@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from webcrawler.archive.catalog import Catalog, Known
@@ -31,21 +32,27 @@ OF_ANCHORS = ("anchor", "cited")
 Source = dict[str, Any]  # of a document
 
 
+class Writer(NamedTuple):
+    """Who has written a document."""
+
+    home: str  # name of the folder
+    term: int  # how often it has begun anew
+
+
 class Made(NamedTuple):
     """What the cluster has to hold of one URL: a page, or one that is only linked to, or neither."""
 
     id: str
+    url: str
     server: str
     page: Source | None
     named: Source | None
 
 
-def made(catalog: Catalog, numbers: Sequence[int], ranks: stored.Ranks | None, home: str) -> Iterator[Made]:
-    """Yield the documents of these page numbers as the catalog has them now.
-
-    Args:
-        home: the name of this folder.
-    """
+def made(
+    catalog: Catalog, numbers: Sequence[int], ranks: stored.Ranks | None, writer: Writer
+) -> Iterator[Made]:
+    """Yield the documents of these page numbers as the catalog has them now."""
     urls, servers = catalog.urls.of(numbers), catalog.urls.servers_of(numbers)
     unseen = set(catalog.unseen().tolist())  # finds of searches of the web are no part of the collection
     seen = [number for number in numbers if number not in unseen]
@@ -54,19 +61,19 @@ def made(catalog: Catalog, numbers: Sequence[int], ranks: stored.Ranks | None, h
     known, near = catalog.checks.known(list(pages)), _near(catalog, list(pages))
     targets = catalog.links.targets(list(pages))
     for number in urls:
-        said = _said(urls[number], servers[number], _rank(ranks, number), home)
+        said = _said(urls[number], servers[number], rank_of(ranks, number), writer)
         one, names = pages.get(number), anchored.get(number)
         page = named = None
         if one:
             page = said | _page(one, names, known[number], targets[number], near.get(number))
         elif names:
             named = said | _named(names)
-        yield Made(hexadecimal(url_id(urls[number])), servers[number], page, named)
+        yield Made(hexadecimal(url_id(urls[number])), urls[number], servers[number], page, named)
 
 
-def tombstone(now: float) -> Source:
+def tombstone(now: float, writer: Writer) -> Source:
     """What stands where a document was, so that no older write brings it back."""
-    return {"gone": True, "gone_at": now}
+    return {"gone": True, "gone_at": now, **writer._asdict()}
 
 
 def hexadecimal(id: int) -> str:
@@ -74,9 +81,9 @@ def hexadecimal(id: int) -> str:
     return f"{id & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
-def _said(url: str, server: str, rank: float, home: str) -> Source:
+def _said(url: str, server: str, rank: float, writer: Writer) -> Source:
     found: Source = {"url": url, "server": server, "domain": registrable_domain(server)}
-    found |= {"site": _sites(server), "home": home, "gone": False, "rank": rank}
+    found |= {"site": _sites(server), **writer._asdict(), "gone": False, "rank": rank}
     return found | ({"pagerank": rank} if rank > 0 else {})  # of such a feature, 0 is an error
 
 
@@ -87,6 +94,7 @@ def _page(
     main, _ = content.split(one.text, one.repeats.digests)
     found = _texts({name: document[name] for name in OF_PAGES} | _anchors(names))
     found["lengths"]["body"] = document["length"]
+    found["names"] = digest_of(names)
     found |= {"crawled": True, "language": document["language"], "sampled": document["sampled"]}
     found |= {"sections": _base64(document["sections"]), "vector": _base64(document["vector"])}
     found |= {"text": _base64(pack_text(main)), "links": [hexadecimal(id) for id in targets]}
@@ -95,7 +103,8 @@ def _page(
 
 
 def _named(names: Anchored) -> Source:
-    return _texts(_anchors(names)) | {"crawled": False, "called": names.texts[0][0]}
+    called = {"crawled": False, "called": names.texts[0][0], "names": digest_of(names)}
+    return _texts(_anchors(names)) | called
 
 
 def _anchors(names: Anchored | None) -> dict[str, dict[str, list[int]]]:
@@ -111,6 +120,12 @@ def _texts(fields: Mapping[str, dict[str, list[int]]]) -> Source:
         name: {term: _base64(pack(places)) for term, places in hits.items()} for name, hits in filled.items()
     }
     return found
+
+
+def digest_of(names: Anchored | None) -> str:
+    """Tells anchor texts from others."""
+    said = repr(names and (names.texts, names.cited)).encode()
+    return blake2b(said, digest_size=8).hexdigest()
 
 
 def in_order(hits: Mapping[str, Sequence[int]]) -> str:
@@ -138,7 +153,7 @@ def _near(catalog: Catalog, numbers: Sequence[int]) -> dict[int, int]:
     return {number: ids[first] for number, first in older.items() if first in ids}
 
 
-def _rank(ranks: stored.Ranks | None, number: int) -> float:
+def rank_of(ranks: stored.Ranks | None, number: int) -> float:
     return float(f"{ranks.of([number])[0]:.4g}") if ranks else 1.0
 
 

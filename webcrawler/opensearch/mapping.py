@@ -20,6 +20,7 @@ TEXTS = ("title", "body", "meta", "around", "words", "part", "anchor", "cited") 
 FILLER = "|"  # stands where no term does; no term has it
 SCALE = 10  # combined_fields takes no weight below 1: ours times ten, and k1 too, change no order
 REFRESH = "2s"
+LIVING = {"term": {"gone": False}}  # tombstones are hidden from searches
 
 _KEYWORD = {"type": "keyword"}
 _UNSORTED = {"type": "keyword", "doc_values": False}
@@ -27,6 +28,7 @@ _KEPT = {"type": "keyword", "index": False, "doc_values": False}  # only shown
 _TIME = {"type": "double"}  # seconds since 1970
 _SETTINGS: dict[str, Any] = {
     "auto_expand_replicas": "0-1",
+    "codec": "best_compression",
     "refresh_interval": REFRESH,
     "similarity": {"default": {"type": "BM25", "k1": 2.0 * SCALE, "b": 0.5}},
     "analysis": {
@@ -52,11 +54,13 @@ _FIELDS: dict[str, Any] = {
     "server": _KEYWORD,
     "domain": _KEYWORD,
     "language": _KEYWORD,
-    "home": _KEYWORD,
+    "home": _KEYWORD,  # the folder that has written it
+    "term": {"type": "integer"},  # how often that folder has begun to write anew
     "near": _KEYWORD,
     "site": _UNSORTED,
     "links": _UNSORTED,
     "called": _KEPT,
+    "names": _KEPT,
     "rank": {"type": "double"},
     "pagerank": {"type": "rank_feature"},
     "sampled": {"type": "integer"},
@@ -97,6 +101,11 @@ def digest() -> str:
     """Tells this mapping, and how documents are made, from others: another one needs new indexes."""
     said = json.dumps([_SETTINGS, _FIELDS, VERSION], sort_keys=True)
     return sha256(said.encode()).hexdigest()[:16]
+
+
+def creation(kind: str, name: str) -> dict[str, Any]:
+    """The body of an index that searches see at once."""
+    return {**body(), "aliases": {alias_name(name, kind): {"filter": LIVING}}}
 
 
 def index_name(name: str, kind: str, generation: int) -> str:
