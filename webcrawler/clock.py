@@ -98,6 +98,7 @@ METRICS_WRITE_SECONDS = 2.0 * _PACE
 WATCH_SECONDS = 5.0 * _PACE  # between two looks whether they are at work
 COMPANION_POLL_SECONDS = 0.5 * _PACE  # between two looks for something to do, and for crawls
 INDEX_POLL_SECONDS = 0.5 * _PACE
+RESULTS_POLL_SECONDS = 60.0 * _PACE  # between two looks for what jobs over all folders have found
 RANKS_NEWS_SECONDS = 5.0 * _PACE  # after the last look, if there is any news at all
 RANKS_RETRY_SECONDS = 2.0 * _PACE  # Redis is away
 RANKS_IDLE_SECONDS = 20.0 * _PACE  # the ordering follows no ranks, or fails; a later one may do better

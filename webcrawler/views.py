@@ -100,6 +100,12 @@ def _exporting(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -
     return Exporting(catalog, crawl_dir, str(settings["DATASET_URL"]))
 
 
+def _taking(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> View:
+    from webcrawler.dataset.results import Taking
+
+    return Taking(catalog, crawl_dir, str(settings["DATASET_URL"]))
+
+
 def _sinking(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> View:
     from webcrawler.opensearch import Sinking
 
@@ -110,6 +116,7 @@ def _sinking(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> 
 OUTWARD: tuple[tuple[str, str, Callable[[Catalog, Path, Mapping[str, Any]], View]], ...] = (
     ("PAGES_URL", "s3", Putting),
     ("DATASET_URL", "dataset", _exporting),
+    ("DATASET_URL", "dataset", _taking),
     ("SINK_URL", "opensearch", _sinking),
 )
 

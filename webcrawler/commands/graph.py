@@ -11,10 +11,10 @@ from pathlib import Path
 
 from webcrawler.archive.catalog import NOT_FETCHED, Catalog
 from webcrawler.commands.base import Command, Option, output_file, progress_bars
-from webcrawler.errors import BadInput, require
+from webcrawler.errors import BadInput, Unavailable, require
 
 FORMATS = ("graphml", "edgelist", "parquet")
-USAGE = "use `webcrawler graph` with stats, with run, or with export --format graphml FILE"
+USAGE = "use `webcrawler graph` with stats, run or take, or with export --format graphml FILE"
 
 PARQUET_COLUMNS = ("source", "target", "source_url", "target_url", "anchor", "rel", "target_fetched")
 ROW_GROUP = 100_000  # edges: some 20 MB while they are written
@@ -25,7 +25,7 @@ Edge = tuple[int, int, str, str, str, str, int]
 
 
 class Graph(Command):
-    arguments = "stats | export FILE | run"
+    arguments = "stats | export FILE | run | take"
     summary = "Show the size of the link graph, export it, or rank the pages of all folders together"
     options = (
         Option("--format", "graphml", f"of export: {', '.join(FORMATS)} (graphml)"),
@@ -49,13 +49,31 @@ class Graph(Command):
                 _export(catalog, opts.format, file)
         elif args == ["run"]:
             self._run(opts)
+        elif args == ["take"]:
+            self._take(opts)
         else:
             raise BadInput(USAGE)
 
-    def _run(self, opts: argparse.Namespace) -> None:
+    def _take(self, opts: argparse.Namespace) -> None:
+        """Do all that views do, as at the end of a crawl; where one is alive, its own views do it."""
+        self._dataset_url("take")
+        from webcrawler.index.elsewhere import Elsewhere  # slow to import
+        from webcrawler.views import derive
+
+        self.catalog_file  # noqa: B018 - or nothing was crawled
+        settings = {**json.loads(self.views_settings()), "CRAWL_DIR": str(self.crawl_dir)}
+        if not derive(self.crawl_dir, settings):
+            raise Unavailable("the views of this folder are at work: they take what there is")
+        self.show({"run": Elsewhere(self.crawl_dir).run}, opts)
+
+    def _dataset_url(self, what: str) -> str:
         if not (url := self.project.get("DATASET_URL")):
-            raise BadInput("graph run needs DATASET_URL, where the folders export their tables")
-        require("dataset", "graph run")
+            raise BadInput(f"graph {what} needs DATASET_URL, where the folders export their tables")
+        require("dataset", f"graph {what}")
+        return str(url)
+
+    def _run(self, opts: argparse.Namespace) -> None:
+        url = self._dataset_url("run")
         from webcrawler.dataset import jobs  # only with its extra
 
         with progress_bars() as progress:

@@ -41,7 +41,7 @@ class Engine(Protocol):
         """Forget a table."""
 
     def value(self, text: str) -> Any:
-        """Return the first column of the first row."""
+        """Return the first column of the first row, of which there is one at least."""
 
     def write(self, text: str, folder: str, **values: object) -> None:
         """Write the rows of a query as Parquet parts, at least one, into a folder of the dataset."""
@@ -108,8 +108,7 @@ class DuckDB:
         self.db.execute(f"DROP TABLE IF EXISTS {name}")
 
     def value(self, text: str) -> Any:
-        found = self.db.execute(text).fetchone()
-        return found and found[0]
+        return self.db.execute(text).fetchall()[0][0]
 
     def write(self, text: str, folder: str, **values: object) -> None:
         part = self._work / "part.parquet"
@@ -171,8 +170,7 @@ class Spark:
             self._place.remove(before)
 
     def value(self, text: str) -> Any:
-        found = self.spark.sql(text).first()
-        return found and found[0]
+        return self.spark.sql(text).collect()[0][0]
 
     def write(self, text: str, folder: str, **values: object) -> None:
         frame = self.spark.sql(text, args=_used(text, values))

@@ -84,7 +84,7 @@ def run(
                 done = Jobs(place, opened, manifests, number, work, last, megabytes).run(progress)
             except opened.faults as error:
                 raise Unavailable(f"{engine}: {str(error).strip().partition(chr(10))[0][:300]}") from error
-    sys.audit("webcrawler.dataset.complete")
+    sys.audit("webcrawler.graph.complete")
     if not runs.complete(place, done):
         raise Unavailable(f"a later run was quicker: run {number} of {url} is left out")
     runs.sweep(place)
@@ -138,7 +138,7 @@ class Jobs:
         """Do all, and return what was made; it is not in force yet."""
         for done, step in enumerate(STEPS):
             progress(step, done, len(STEPS))
-            sys.audit(f"webcrawler.dataset.{step}")
+            sys.audit("webcrawler.graph.step")
             getattr(self, f"_{step}")()
         return self._run
 
@@ -238,4 +238,4 @@ class Jobs:
         self._engine.write(query, folder, **values)
         written = self._place.files(folder)
         self._run.parts[name] = [file for file in written if file.key.endswith(".parquet")]
-        sys.audit("webcrawler.dataset.written")
+        sys.audit("webcrawler.graph.written")

@@ -16,6 +16,7 @@ from pathlib import Path
 from webcrawler import clock, metrics
 from webcrawler.archive.catalog import LEAST_PAGES, SAMPLED, Catalog
 from webcrawler.background import Views, is_crawling
+from webcrawler.index.elsewhere import Elsewhere
 from webcrawler.index.folder import discard, exchange
 from webcrawler.index.schema import anchors_of, indexable
 from webcrawler.index.writer import WhooshEngine
@@ -58,7 +59,8 @@ class Follower:
             discard(crawl_dir, aside)
             self._engine = WhooshEngine(crawl_dir, self._catalog.identity, aside)
         self._pages: list[int] = []  # whose anchors are left to write in this round, ascending
-        self._round_seq = self._engine.anchors_applied
+        self._elsewhere = Elsewhere(crawl_dir)
+        self._round = self._engine.anchors_applied, self._engine.elsewhere_applied
         self.anchors_due = 0.0  # on the monotonic clock
 
     def close(self) -> None:
@@ -109,16 +111,24 @@ class Follower:
             return False
         started = time.monotonic()
         if not self._pages:
-            self._round_seq = self._catalog.last_seq()
-            self._pages = self._catalog.anchors.changed(self._engine.anchors_applied, self._round_seq)
+            self._begin_round()
         some, self._pages = self._pages[:ANCHOR_PAGES], self._pages[ANCHOR_PAGES:]
         sys.audit("webcrawler.anchors.read")
-        seq = self._engine.anchors_applied if self._pages else self._round_seq
-        self._engine.commit_anchors(some, list(anchors_of(self._catalog, some)), seq)
+        applied = self._engine.anchors_applied, self._engine.elsewhere_applied
+        anchors = list(anchors_of(self._catalog, some, self._elsewhere))
+        self._engine.commit_anchors(some, anchors, *(applied if self._pages else self._round))
         gc.collect()
         ended = time.monotonic()
         self.anchors_due = max(started, self.anchors_due) + (ended - started) / ANCHORS_SHARE
         return True
+
+    def _begin_round(self) -> None:
+        """Find the pages of which links say something else, here or in other folders."""
+        engine, catalog = self._engine, self._catalog
+        self._round = catalog.last_seq(), self._elsewhere.seq
+        changed = self._elsewhere.changed(engine.elsewhere_applied, self._round[1])
+        numbers = catalog.anchors.changed(engine.anchors_applied, self._round[0])
+        self._pages = sorted({*numbers, *catalog.urls.numbers(changed)}) if changed else numbers
 
     def catch_up(self, progress: Progress = _silent) -> None:
         """Apply all changes."""
@@ -149,7 +159,9 @@ class Follower:
         return found
 
     def _anchors_wait(self) -> bool:
-        return bool(self._pages) or self._catalog.last_seq() > self._engine.anchors_applied
+        engine = self._engine
+        is_behind = self._catalog.last_seq() > engine.anchors_applied
+        return bool(self._pages) or is_behind or self._elsewhere.seq != engine.elsewhere_applied
 
 
 def lag(crawl_dir: Path) -> int:

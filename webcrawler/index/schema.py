@@ -14,6 +14,7 @@ from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
 from whoosh.formats import Existence
 
 from webcrawler.archive.catalog import NO_REPEATS, Catalog, Repeats
+from webcrawler.index.elsewhere import Elsewhere
 from webcrawler.index.files import FACE
 from webcrawler.index.hits import (
     VECTOR_CHARACTERS,
@@ -29,6 +30,7 @@ from webcrawler.index.hits import (
 )
 from webcrawler.records import Document, Text
 from webcrawler.text import content, terms
+from webcrawler.urls import url_id
 
 MAX_TEXTS = 200  # different anchors of a page, those of the most servers first
 MAX_CHARACTERS = 200  # of an anchor
@@ -141,6 +143,7 @@ def _marked(schema: Schema) -> Schema:
     schema.version = VERSION
     schema.applied_seq = 0  # the last change of the catalog in this commit
     schema.catalog = ""  # its identity
+    schema.elsewhere_seq = 0  # of anchors: the last of what other folders say
     return schema
 
 
@@ -215,15 +218,24 @@ def indexable(catalog: Catalog, documents: Mapping[int, Document]) -> list[Index
     return indexables
 
 
-def anchors_of(catalog: Catalog, numbers: list[int]) -> Iterator[Anchored]:
+def anchors_of(
+    catalog: Catalog, numbers: list[int], elsewhere: Elsewhere | None = None
+) -> Iterator[Anchored]:
     """Yield the anchors of those pages that have any, by ascending number.
 
     All links of the page's own server count as one: navigation that stands on each page would outweigh what
     others say.
+
+    Args:
+        elsewhere: what links in other folders say; None: nothing.
     """
-    named = {page.number: page for page in catalog.anchors.findable(numbers)}
-    for number, links in groupby(catalog.anchors.of(list(named)), key=itemgetter(0)):
-        page = named[number]
+    named = catalog.anchors.findable(numbers)
+    ids = {page.number: url_id(page.url) for page in named}
+    hidden = elsewhere.hidden(ids.values()) if elsewhere else set()
+    pages = {page.number: page for page in named if ids[page.number] not in hidden}
+    said = elsewhere.anchors(ids.values()) if elsewhere else {}
+    for number, links in _each(pages, catalog.anchors.of(list(pages))):
+        page = pages[number]
         votes, others = Counter[str](), Counter[str]()
         for _, anchor, server in links:
             text = " ".join(anchor[:MAX_CHARACTERS].split())
@@ -231,7 +243,26 @@ def anchors_of(catalog: Catalog, numbers: list[int]) -> Iterator[Anchored]:
                 votes[text] = 1
             else:
                 others[text] += 1
-        yield Anchored(number, page.url, page.server, _tapered(votes + others), _tapered(others))
+        for text, more, own in said.get(ids[number], ()):
+            others[text] += more
+            if own:
+                votes[text] = 1
+        if votes or others:
+            yield Anchored(number, page.url, page.server, _tapered(votes + others), _tapered(+others))
+
+
+def _each(
+    numbers: Iterable[int], links: Iterable[tuple[int, str, int]]
+) -> Iterator[tuple[int, Iterable[Any]]]:
+    """Give each of these pages with its links, which come page by page in ascending order, or with none."""
+    found = groupby(links, key=itemgetter(0))
+    linked, group = next(found, (None, ()))
+    for number in sorted(numbers):
+        if number == linked:
+            yield number, group
+            linked, group = next(found, (None, ()))
+        else:
+            yield number, ()
 
 
 def _tapered(votes: Counter[str]) -> tuple[tuple[str, int], ...]:

@@ -180,6 +180,7 @@ class WhooshEngine:
         self._anchors = open_index(crawl_dir / f"anchors{ending}", catalog, make_anchors_schema)
         self.applied = int(self._index.schema.applied_seq)  # in a durable commit of documents
         self.anchors_applied = int(self._anchors.schema.applied_seq)
+        self.elsewhere_applied = int(getattr(self._anchors.schema, "elsewhere_seq", 0))
 
     def commit(
         self,
@@ -198,11 +199,15 @@ class WhooshEngine:
         with closing(self._index.reader()) as reader:
             return stored(reader, "number", ">u4"), stored(reader, "sampled", "u1")
 
-    def commit_anchors(self, gone: Collection[int], anchors: Sequence[Anchored], seq: int) -> None:
+    def commit_anchors(
+        self, gone: Collection[int], anchors: Sequence[Anchored], seq: int, elsewhere_seq: int = 0
+    ) -> None:
+        """Commit anchors, and up to where catalog and other folders are followed."""
         numbers = {*gone, *(anchored.number for anchored in anchors)}
-        _commit(self._anchors, numbers, map(anchors_document, anchors), seq, _MOST_MERGED_ANCHORS)
+        documents = map(anchors_document, anchors)
+        _commit(self._anchors, numbers, documents, seq, _MOST_MERGED_ANCHORS, elsewhere_seq)
         sys.audit("webcrawler.anchors.committed")
-        self.anchors_applied = seq
+        self.anchors_applied, self.elsewhere_applied = seq, elsewhere_seq
 
     def optimize(self) -> None:
         """Merge all segments into one, where there are more than a few."""
@@ -237,6 +242,7 @@ def _commit(
     documents: Iterable[dict[str, Any]],
     seq: int,
     most_merged: int,
+    elsewhere_seq: int = 0,
 ) -> None:
     writer = BulkWriter(index)
     try:
@@ -247,5 +253,5 @@ def _commit(
         writer.cancel()
         raise
     sys.audit("webcrawler.index.added")
-    writer.schema.applied_seq = seq
+    writer.schema.applied_seq, writer.schema.elsewhere_seq = seq, elsewhere_seq
     writer.commit(mergetype=tiered(most_merged))

@@ -19,7 +19,7 @@ from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.linkgraph.estimate import Estimate, Growable, Rescorer
 from webcrawler.linkgraph.graph import IntArray
-from webcrawler.linkgraph.stored import RankRenewal
+from webcrawler.linkgraph.stored import RankRenewal, run_of
 from webcrawler.records import Link
 
 # URLs a call. 50 hold Redis for half a millisecond; for ten if it has just forked to rewrite its log, because
@@ -230,10 +230,13 @@ class FrontierUpdates:
 
 
 class Ranking:
-    """The ranks of a data folder, as one of its views: for the frontier, and for search."""
+    """The ranks of a data folder, as one of its views: for the frontier, and for search.
+
+    Ranks that the jobs over all folders made are left alone, as long as DATASET_URL is set.
+    """
 
     def __init__(self, catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> None:
-        self._crawl_dir = crawl_dir
+        self._crawl_dir, self._is_of_fleet = crawl_dir, bool(settings.get("DATASET_URL"))
         self._updates = FrontierUpdates(catalog, settings)
         self._ranks = RankRenewal(catalog, crawl_dir / "ranks")
 
@@ -242,10 +245,13 @@ class Ranking:
             self._updates.step(lambda: is_crawling(self._crawl_dir))
         else:
             self._updates.disconnect()
-        return self._ranks.step(crawling)
+        return not self._are_of_all() and self._ranks.step(crawling)
 
     def is_behind(self) -> bool:
-        return self._ranks.is_behind()
+        return not self._are_of_all() and self._ranks.is_behind()
+
+    def _are_of_all(self) -> bool:
+        return self._is_of_fleet and run_of(self._crawl_dir / "ranks") > 0
 
     def close(self) -> None:
         self._updates.disconnect()

@@ -41,14 +41,19 @@ class Ranks(NamedTuple):
         return found
 
 
-def store(folder: Path, ranks: FloatArray, seq: int, identity: str, damping: float = DAMPING) -> None:
+def store(
+    folder: Path, ranks: FloatArray, seq: int, identity: str, damping: float = DAMPING, run: int = 0
+) -> None:
     """Replaces the stored ranks; one writer at a time.
+
+    Args:
+        run: of the jobs over all folders, which made them: mean 1 over the URLs of all; 0: made here.
 
     Raises:
         OSError: for example, the disk is full; the old ranks stay.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    head = {"pages": len(ranks), "seq": seq, "identity": identity, "damping": damping}
+    head = {"pages": len(ranks), "seq": seq, "identity": identity, "damping": damping, "run": run}
     with replaced(folder / NAME) as file:
         file.write(json.dumps(head).encode().ljust(HEAD_BYTES))
         file.write(np.asarray(ranks, np.float64).tobytes())
@@ -62,6 +67,13 @@ def load(folder: Path, identity: str) -> Ranks | None:
             values = np.memmap(file, np.float64, "r", HEAD_BYTES, (int(head["pages"]),))
             return Ranks(values, int(head["seq"]), identity, float(head["damping"]))
     return None
+
+
+def run_of(folder: Path) -> int:
+    """Which run of the jobs over all folders made the stored ranks; 0: this folder did, or there are none."""
+    with suppress(OSError, ValueError, TypeError, AttributeError), (folder / NAME).open("rb") as file:
+        return int(json.loads(file.read(HEAD_BYTES)).get("run", 0))
+    return 0
 
 
 class RankRenewal(Renewal):

@@ -119,6 +119,12 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "dataset.read": ("webcrawler/dataset/export.py", "rows are in memory"),
     "dataset.part": ("webcrawler/dataset/parts.py", "a part is there, no manifest has it"),
     "dataset.manifest": ("webcrawler/dataset/export.py", "a manifest has all, what is old is there"),
+    # all folders together
+    "graph.step": ("webcrawler/dataset/jobs.py", "the tables of the steps before are made"),
+    "graph.written": ("webcrawler/dataset/jobs.py", "a result is there, and not in force"),
+    "graph.complete": ("webcrawler/dataset/jobs.py", "all are"),
+    "graph.ranked": ("webcrawler/dataset/results.py", "the ranks of a run are taken, its anchors are not"),
+    "graph.taken": ("webcrawler/dataset/results.py", "both are, the index does not follow yet"),
     # purged
     "purge.before-write": ("webcrawler/archive/stored.py", "a WARC file is to be written anew"),
     "purge.written": (
@@ -148,9 +154,9 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "leave.after": ("webcrawler/crawl/membership.py", "it holds nothing, its connections are open"),
 }
 
-# No crawl of the fault driver comes by these; test_sitemaps, test_purge, test_pages_elsewhere and
-# test_dataset_killed kill there.
-ELSEWHERE = ("catalog.sitemap", "dataset.", "elsewhere.", "purge.")
+# No crawl of the fault driver comes by these; test_sitemaps, test_purge, test_pages_elsewhere,
+# test_dataset_killed and test_graph_jobs kill there.
+ELSEWHERE = ("catalog.sitemap", "dataset.", "elsewhere.", "graph.", "purge.")
 OF_CRAWLS = [name for name in FAILPOINTS if not name.startswith(ELSEWHERE)]
 
 _armed: dict[str, _Armed] = {}  # by audit event

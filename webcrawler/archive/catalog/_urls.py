@@ -88,6 +88,11 @@ class Urls:
         rows = self._db.execute("SELECT id FROM urls WHERE number > ? ORDER BY number", (after,))
         return columns(rows).ravel()
 
+    def numbers(self, ids: Collection[int]) -> list[int]:
+        """The page numbers of those of these URL ids that are known."""
+        query = "SELECT number FROM ids WHERE id IN (SELECT value FROM json_each(?))"
+        return [number for (number,) in self._db.execute(query, (as_json(ids),))]
+
     def unexplored(self) -> list[int]:
         """The page numbers that were linked to and never fetched, ascending; reads all URLs."""
         query = f"""
