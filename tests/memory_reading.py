@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from webcrawler.index import Posted, Reading, Values, Vector
 from webcrawler.index.hits import PlainHit, field, pack, vector
+from webcrawler.index.reader import DOCUMENT_FIELDS
 from webcrawler.search.matches import Identifier, Matches, Part, Ranking
 from webcrawler.text.query import QueryTerm
 
@@ -42,6 +43,9 @@ class MemoryReading:
 
     def frequency(self, field: str, term: str) -> int:
         return len(self.posted(field, term).pages)
+
+    def documents_with(self, term: str) -> int:
+        return len(set().union(*(self.posted(field, term).pages.tolist() for field in DOCUMENT_FIELDS)))
 
     def sections(self, pages: Sequence[int]) -> Values:
         return Values.of([b""] * len(pages))

@@ -13,8 +13,8 @@ from webcrawler.index.folder import applied_seq, indexed_documents
 from webcrawler.index.follower import reindex, wait_until_caught_up
 from webcrawler.index.hits import ANCHOR_POSITIONS, HitList, Vector, pack
 from webcrawler.index.live import Finds, Live, followed
-from webcrawler.index.postings import Flat, Values
-from webcrawler.index.reader import Posted, Reading
+from webcrawler.index.postings import Flat, Posted, Values
+from webcrawler.index.reader import Reading
 from webcrawler.index.schema import (
     VERSION,
     Anchored,
@@ -27,6 +27,7 @@ from webcrawler.index.schema import (
     indexable,
     term_counts,
 )
+from webcrawler.index.segments import Segment
 
 __all__ = [
     "ANCHOR_POSITIONS",
@@ -43,6 +44,7 @@ __all__ = [
     "Number",
     "Posted",
     "Reading",
+    "Segment",
     "Values",
     "Vector",
     "anchors_document",

@@ -21,6 +21,7 @@ from webcrawler.index.folder import (
 )
 from webcrawler.index.reader import Reading
 from webcrawler.index.schema import VERSION, Indexable
+from webcrawler.index.segments import segments
 from webcrawler.index.writer import WhooshEngine, stored
 
 
@@ -71,7 +72,7 @@ class Live:
         own = self._finds.shows if self._finds else None
         generation = self._index.shows, self._anchors.shows if anchors else None, own
         if self._reading is None or self._reading.generation != generation:
-            self._reading = Reading(index, anchors, generation)
+            self._reading = Reading(segments(index), segments(anchors) if anchors else [], generation)
         return self._reading
 
 

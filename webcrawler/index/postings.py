@@ -143,6 +143,14 @@ class Values:
         return hits
 
 
+class Posted(NamedTuple):
+    """The posting list of one term in one field."""
+
+    pages: NDArray[np.int32]  # page numbers, each once, in no promised order
+    counts: NDArray[np.float32]  # occurrences
+    values: Values  # hit lists
+
+
 class Postings(NamedTuple):
     """The postings of one term on their way into a segment."""
 

@@ -7,78 +7,20 @@ from functools import cached_property
 from heapq import merge
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from whoosh.reading import IndexReader
-from whoosh.util.numeric import byte_to_length
 
 from webcrawler.index.hits import Vector, decode_vector
-from webcrawler.index.postings import Values
+from webcrawler.index.postings import Posted, Values
+from webcrawler.index.segments import Segment
 from webcrawler.text import parts
 
 CACHE_BYTES = 64 << 20  # of posting lists
 ANCHORS = ("anchor", "cited")  # the fields of the anchors index that have words
 SERVER, LANGUAGE = "server", "language"
 ENGLISH_FIELDS = (*ANCHORS, "words")  # analysed as such, whatever the language of the page
-_LENGTHS = np.array([byte_to_length(byte) for byte in range(256)], np.float32)
-
-
-class Posted(NamedTuple):
-    """The posting list of one term in one field."""
-
-    pages: NDArray[np.int32]  # page numbers, each once, in no promised order
-    counts: NDArray[np.float32]  # occurrences
-    values: Values  # hit lists
-
-
-class Segment:
-    """Turns Whoosh's document numbers into page numbers."""
-
-    def __init__(self, leaf: Any) -> None:
-        self._terms, self._documents = leaf._terms, leaf._perdoc
-        self.numbers: NDArray[np.int32] = self._documents.array("number", ">u4").astype(np.int32)
-        self.alive = np.ones(len(self.numbers), np.bool_)
-        self.alive[list(self._documents.deleted_docs())] = False
-
-    def posted(self, field: str, term: bytes) -> Posted | None:
-        found = self._terms.arrays(field, term)
-        if found is None:
-            return None
-        documents, counts, values = found
-        if not self.alive.all():
-            kept = np.flatnonzero(self.alive[documents])
-            documents, counts = documents[kept], counts[kept]
-            values = values.some(kept) if len(values) else values
-        return Posted(self.numbers[documents], counts.astype(np.float32), values)
-
-    def frequency(self, field: str, term: bytes) -> int:
-        try:
-            return int(self._terms.doc_frequency(field, term))
-        except KeyError:
-            return 0
-
-    def starting(self, field: str, letters: bytes) -> Iterator[tuple[bytes, int]]:
-        found: Iterator[tuple[bytes, int]] = self._terms.starting(field, letters)
-        return found
-
-    def lengths(self, field: str) -> NDArray[Any]:
-        if field == "body":
-            exact: NDArray[np.uint32] = self._documents.array("length", ">u4")
-            return exact
-        coded: NDArray[np.uint8] = self._documents.array(f"_{field}_len", "u1")
-        return _LENGTHS[coded]
-
-    def bytes_of(self, column: str, pages: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-        """Yield each of those pages that are here, with what it has in a column of bytes."""
-        for document in np.flatnonzero(self.alive & np.isin(self.numbers, pages)).tolist():
-            yield int(self.numbers[document]), self._documents.bytes_of(column, document)
-
-
-def segments(reader: IndexReader) -> list[Segment]:
-    """Return the segments of a commit that have documents."""
-    return [Segment(leaf) for leaf, _ in reader.leaf_readers() if leaf.doc_count()]
+DOCUMENT_FIELDS = ("title", "body", "part")  # a document is about the words in these
 
 
 def joint(parts: Sequence[Posted]) -> Posted:
@@ -119,14 +61,13 @@ class Reading:
 
     def __init__(
         self,
-        index: IndexReader,
-        anchors: IndexReader | None,
+        index: Sequence[Segment],
+        anchors: Sequence[Segment],
         generation: object,
     ) -> None:
-        """Does not close the two."""
         self.generation = generation
-        self._index, self._anchors = segments(index), segments(anchors) if anchors else []
-        self.documents = int(index.doc_count())
+        self._index, self._anchors = index, anchors
+        self.documents = sum(int(np.count_nonzero(one.alive)) for one in index)
         highest = (int(one.numbers.max(initial=0)) for one in (*self._index, *self._anchors))
         self.size = 1 + max(highest, default=0)
         self._lengths: dict[str, NDArray[np.float32]] = {}
@@ -201,6 +142,13 @@ class Reading:
         if language and field in ENGLISH_FIELDS:
             return 0
         return min(self.frequency(field, term), self.frequency(LANGUAGE, language) if language else self.size)
+
+    def documents_with(self, term: str) -> int:
+        """Return how many pages have a term in one of DOCUMENT_FIELDS."""
+        held = np.zeros(self.size, np.bool_)
+        for field in DOCUMENT_FIELDS:
+            held[self.posted(field, term).pages] = True
+        return int(held.sum())
 
     @cached_property
     def languages(self) -> dict[str, int]:
@@ -279,7 +227,7 @@ class Reading:
             found[segment.numbers[segment.alive]] = True
         return found
 
-    def _of(self, field: str) -> list[Segment]:
+    def _of(self, field: str) -> Sequence[Segment]:
         return self._anchors if field in ANCHORS else self._index
 
 

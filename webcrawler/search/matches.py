@@ -133,10 +133,7 @@ class Matches:
     def frequency(self, word: str) -> int:
         """Return how many documents have the word, or a compound of it, in title or body, at least 1."""
         if word not in self._frequencies:
-            held = np.zeros(self._reading.size, np.bool_)
-            for field in ("title", "body", "part"):
-                held[self._reading.posted(field, word).pages] = True
-            self._frequencies[word] = max(1, int(held.sum()))
+            self._frequencies[word] = max(1, self._reading.documents_with(word))
         return self._frequencies[word]
 
     def having(self, field: str, word: str) -> int:
