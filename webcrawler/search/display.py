@@ -13,16 +13,15 @@ from urllib.parse import quote
 from webcrawler.archive.catalog import Known
 from webcrawler.records import Hit, HitSection, Text
 from webcrawler.search.engine import Answer
-from webcrawler.search.opened import BEGINNING_BYTES, Opened
+from webcrawler.search.opened import BEGINNING_BYTES
+from webcrawler.search.shown import Pages, title_of
 from webcrawler.search.snippets import Snippets
-from webcrawler.text import content
 
 PER_SERVER = 2  # hits of a server on a result page that keep the place of their relevance, at least
 FEW_SERVERS = 100  # with documents: in a collection of so many or fewer, no hit is put off
 CROWDED = 0.7  # by which the relevance of its further hits is multiplied when others compete
 PAGES = 10  # result pages that are arranged together: no hit is put off by more than nine pages
 TITLE_CHARACTERS = 200  # of a title that are shown; all of it is searched
-_ANCHORS = 20  # of a page without a title that are looked at
 _LEAST = 300  # characters of a section that are looked at, if need be of the next ones
 _IN_FRAGMENTS = "!$&'()*+,;=:@/?"  # RFC 3986, 3.5; letters, digits and "-._~" are never quoted
 
@@ -38,18 +37,14 @@ class Ranked(NamedTuple):
     from_server: int = 0  # hits of its server that were put off, at the last one of that server
 
 
-def visible(answer: Answer, opened: Opened, chunk: int) -> Iterator[Ranked]:
+def visible(answer: Answer, chunk: int) -> Iterator[Ranked]:
     """Yield the pages that may be shown, best first; looks up `chunk` pages at a time, as they are needed."""
-    catalog = opened.catalog
-    if catalog is None:
-        return
     for start in range(0, len(answer.pages), chunk):
         numbers = answer.pages[start : start + chunk].tolist()
-        hidden, older = catalog.urls.hidden(numbers), catalog.near_duplicates(numbers)
-        servers = catalog.urls.servers_of(numbers)
+        listed = answer.shown.listed(numbers)
         for number, score in zip(numbers, answer.scores[start : start + chunk].tolist(), strict=True):
-            if number in servers and number not in hidden:
-                yield Ranked(number, score, older.get(number, number), servers[number])
+            if page := listed.get(number):
+                yield Ranked(number, score, page.repeats, page.server)
 
 
 def fold(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
@@ -101,42 +96,36 @@ def result_page(hits: Sequence[Ranked], start: int, limit: int, servers: int) ->
     return [hit._replace(from_server=waiting.pop(hit.server, 0)) for hit in reversed(page)][::-1]
 
 
-def hits(
-    shown: Sequence[Ranked], highest: float, snippets: Snippets, opened: Opened, answer: Answer
-) -> list[Hit]:
+def hits(shown: Sequence[Ranked], highest: float, snippets: Snippets, answer: Answer) -> list[Hit]:
     """Return what people see of the pages; relevance is 1000 for the highest score (WC, Figure 3)."""
-    catalog = opened.catalog
-    if catalog is None or not shown:
+    if not shown:
         return []
     numbers = [page.number for page in shown]
-    documents, texts, urls = catalog.documents(numbers), opened.beginnings(numbers), catalog.urls.of(numbers)
-    known, sections = catalog.checks.known(numbers), answer.sections(numbers)
-    extracts, found = Extracts(snippets, opened), []
+    pages, sections = answer.shown.seen(numbers), answer.sections(numbers)
+    extracts, found = Extracts(snippets, answer.shown), []
     for page in shown:
-        document, text = documents.get(page.number), texts.get(page.number)
-        title = text.title or text.headings.strip().partition("\n")[0] if text else ""
-        anchors = [] if title.strip() else catalog.anchors.most_frequent(page.number, _ANCHORS)
-        url = urls[page.number]
-        snippet, best = " · ".join(anchors)[:400], tuple[HitSection, ...]()
+        seen = pages[page.number]
+        url, text, called = seen.url, seen.text, seen.called
+        snippet, best = " · ".join(called)[:400], tuple[HitSection, ...]()
         if text:
-            snippet, best = extracts.of(page.number, url, page.server, text, sections.get(page.number, ()))
+            snippet, best = extracts.of(page.number, url, text, sections.get(page.number, ()))
         relevance = round(1000 * page.score / highest) if highest > 0 else 0
         found.append(
             Hit(
                 url=url,
-                title=cut_title(" ".join(title.split()) or next(iter(anchors), "") or url),
+                title=cut_title(title_of(text) or next(iter(called), "") or url),
                 relevance=max(0, min(1000, relevance)),
                 server=page.server,
-                fetched=document.fetched if document else 0.0,
+                fetched=seen.fetched,
                 snippet=snippet,
-                number=page.number,
+                number=seen.number,
                 near_duplicates=page.folded,
                 from_server=page.from_server,
-                cached=bool(document and document.place),
+                cached=seen.cached,
                 language=text.language if text else "",
                 sections=best,
                 href=best[0].url if best else url,
-                **_checked(known.get(page.number)),
+                **_checked(seen.known),
             )
         )
     return found
@@ -145,25 +134,24 @@ def hits(
 class Extracts:
     """What is shown of texts, for one query."""
 
-    def __init__(self, snippets: Snippets, opened: Opened) -> None:
-        self._snippets, self._opened = snippets, opened
+    def __init__(self, snippets: Snippets, pages: Pages) -> None:
+        self._snippets, self._pages = snippets, pages
 
     def of(
-        self, number: int, url: str, server: str, beginning: Text, best: Sequence[int]
+        self, number: int, url: str, main: Text, best: Sequence[int]
     ) -> tuple[str, tuple[HitSection, ...]]:
         """Return the snippet of a page, and its sections that answer.
 
         Args:
-            beginning: of its text, as `Opened.beginnings` gives it; the rest is read where it must be.
+            main: the beginning of its main content; the rest is read where it must be.
             best: the places of the sections that answer, best first.
         """
-        main = self._main(server, beginning)
         if any(place >= len(main.sections) for place in best):
             best = ()  # the index is of another fetch than the text
         if any(main.sections[place].start + _LEAST > len(main.body) for place in best):
-            main = self._whole(number, server, beginning)
+            main = self._pages.whole(number) or main
         found = tuple(self._section(url, main, place) for place in best)
-        return found[0].snippet if found else self._extract(number, server, main), found
+        return found[0].snippet if found else self._extract(number, main), found
 
     def _section(self, url: str, main: Text, place: int) -> HitSection:
         start, fragment, heading = main.sections[place]
@@ -175,7 +163,7 @@ class Extracts:
         address = f"{url}#{quote(fragment, safe=_IN_FRAGMENTS)}"
         return HitSection(" ".join(heading.split()), address, self._snippets.cut(text))
 
-    def _extract(self, number: int, server: str, main: Text) -> str:
+    def _extract(self, number: int, main: Text) -> str:
         """Cut from the text, else from the description, else from the beginning of the text."""
         cut = self._snippets.cut(main.body)
         if self._snippets.holds(cut):
@@ -183,17 +171,10 @@ class Extracts:
         if main.description and self._snippets.holds(main.description):
             return self._snippets.cut(main.description)
         if len(main.body) * 4 >= BEGINNING_BYTES // 2:  # that may not be all of it
-            whole = self._snippets.cut(self._whole(number, server, main).body)
+            whole = self._snippets.cut((self._pages.whole(number) or main).body)
             if self._snippets.holds(whole):
                 return whole
         return self._snippets.cut(main.description) if main.description.strip() else cut
-
-    def _main(self, server: str, text: Text) -> Text:
-        return content.split(text._replace(emphasis=()), self._opened.repeated(server))[0]
-
-    def _whole(self, number: int, server: str, beginning: Text) -> Text:
-        texts = self._opened.catalog.texts([number]) if self._opened.catalog else {}
-        return self._main(server, texts.get(number, beginning))
 
 
 def cut_title(title: str) -> str:

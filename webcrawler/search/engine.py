@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from webcrawler.index import Reading
 from webcrawler.search.masks import ENOUGH, FIELDS, PART, SHORT_FIELDS, Matched, all_words, match
 from webcrawler.search.matches import Factor, Floats, Identifier, Matches, Part, typed
-from webcrawler.search.opened import Opened
 from webcrawler.search.rankings import DEFAULT, make_ranking
 from webcrawler.search.results import Count, Labels, Related
 from webcrawler.search.sections import best_sections
+from webcrawler.search.shown import Pages
 from webcrawler.text import Lexicon, Reference, general, overlapping
 from webcrawler.text.query import Query, QueryTerm, nodes, parse
 
@@ -66,6 +66,7 @@ class Answer(NamedTuple):
     scores: NDArray[np.float64]
     explain: Callable[[Sequence[int]], list[list[Part]]]  # of page numbers among them
     sections: Callable[[Sequence[int]], dict[int, list[int]]]  # of page numbers, as `best_sections`
+    shown: Pages  # what is shown of them
     partial: bool  # the deadline cut the search short
     short: bool  # titles and anchors were enough: there are more than `total`
     terms: tuple[QueryTerm, ...]  # for which prefixes of the query stand
@@ -76,10 +77,32 @@ class Answer(NamedTuple):
     related: Sequence[Related] = ()  # that might be added
 
 
+class Beside(Protocol):
+    """What an engine asks for beside the index, by page number."""
+
+    @property
+    def shown(self) -> Pages: ...
+
+    def ranks_of(self, numbers: NDArray[np.int32]) -> Floats:
+        """Return stored PageRank, mean 1."""
+
+    def unseen(self) -> NDArray[np.int64]:
+        """Return the numbers of the pages that this searcher may not see, ascending."""
+
+    def changed(self) -> Floats:
+        """Return when each page last changed, 0 where that is not known."""
+
+    def may_be_shown(self, numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Tell which pages, never fetched, may be shown."""
+
+    def linking_to(self, url: str) -> NDArray[np.int64]:
+        """Return the numbers of the pages that link to a canonical URL."""
+
+
 class Engine:
     """Answers queries by one commit of the index; for one thread."""
 
-    def __init__(self, reading: Reading, opened: Opened, reference: Reference | None) -> None:
+    def __init__(self, reading: Reading, opened: Beside, reference: Reference | None) -> None:
         self.reading = reading
         self._opened, self._reference = opened, reference
 
@@ -109,8 +132,7 @@ class Engine:
         """
         rank, reading = make_ranking(question.ranking, self._general), self.reading
         queries = query, *(parse(text, lexicon=self.lexicon) for text in question.within)
-        enough = sys.maxsize if question.within else ENOUGH
-        found, *others = (self._match(one.root, late, enough) for one in queries)
+        found, *others = self.found(queries, late)
         mask = np.logical_and.reduce([found.mask, *(other.mask for other in others)])
         leaves = (leaf for one in queries for leaf, wanted in nodes.leaves(one.root) if wanted)
         pages = self._pages(mask, shown and nodes.Is("uncrawled") not in leaves)
@@ -142,6 +164,7 @@ class Engine:
             scores.values[best[visible]],
             lambda some: scores.parts(np.searchsorted(pages, some).tolist()),
             lambda some: best_sections({term: matches.idf(term) for term in words}, reading, some),
+            self._opened.shown,
             any(one.partial for one in (found, *others)),
             found.short,
             found.terms,
@@ -149,6 +172,11 @@ class Engine:
             self._labels.counts(all_visible, self._opened.changed()) if question.facets else {},
             reading.few_servers,
         )
+
+    def found(self, queries: Sequence[Query], late: Callable[[], bool]) -> list[Matched]:
+        """Return the pages of each of several queries."""
+        enough = sys.maxsize if queries[1:] else ENOUGH
+        return [self._match(one.root, late, enough) for one in queries]
 
     def together(self, query: Query, late: Callable[[], bool]) -> int:
         """Return how many pages have all words of the query, but for words that no page has; 0 for none."""

@@ -18,6 +18,7 @@ from webcrawler.linkgraph import stored
 from webcrawler.records import Text
 from webcrawler.scope import Watched
 from webcrawler.search import vocabulary
+from webcrawler.search.shown import FolderPages
 
 BEGINNING_BYTES = 48 << 10
 REPEATS_SECONDS = 60.0  # how old what is known of repeated blocks may be: to read it takes a millisecond
@@ -43,6 +44,7 @@ class Opened:
         self._path, self._job = crawl_dir / "catalog.sqlite", job
         self._ranks, self._words = crawl_dir / "ranks", crawl_dir / "vocabulary"
         self._scope = Watched(crawl_dir)
+        self.shown = FolderPages(self)
         self._forget(None, None)
 
     def _forget(self, file: object, catalog: Catalog | None) -> None:

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
-from time import monotonic
-from typing import Any
 
-from webcrawler.errors import BadInput, Unavailable
+from webcrawler.errors import Unavailable
 from webcrawler.index import Finds, Live, follower
-from webcrawler.search.corrections import Corrected, added_terms, corrected, may_widen, related
-from webcrawler.search.display import PAGES, fold, hits, result_page, visible
-from webcrawler.search.engine import RELEVANCE, SORTS, Answer, Engine, Question
-from webcrawler.search.matches import Part
+from webcrawler.search.answering import DEADLINE_SECONDS, Answering
+from webcrawler.search.engine import Engine
 from webcrawler.search.opened import Opened, readable
-from webcrawler.search.rankings import DEFAULT
-from webcrawler.search.results import Results
-from webcrawler.search.snippets import Snippets
-from webcrawler.text import Lexicon, Reference
-from webcrawler.text.query import Query, expanded, nodes, other_reading, parse
-
-MAX_HITS = 1000  # that can be looked through
-MAX_EXPLAINED = 50  # of the hits of one answer, the first ones
-DEADLINE_SECONDS = 1.0
-_READING = 0.6  # share of the deadline for reading postings; the rest is for ranking and showing hits
-_FEW = 10  # with fewer hits, the thesaurus adds words by itself
-
-Late = Callable[[], bool]  # has the deadline passed?
+from webcrawler.search.vocabulary import Vocabulary
+from webcrawler.text import Reference
 
 
-class Searcher:
+class Searcher(Answering):
     """Sees the newest commit with every search, also while a follower commits.
 
     A thread needs a searcher of its own.
@@ -54,7 +38,8 @@ class Searcher:
             job: name of a search of the web; its finds are seen, those of others are not.
             finds: of that search, which the index need not have yet.
         """
-        self._crawl_dir, self._deadline_seconds, self._reference = crawl_dir, deadline_seconds, reference
+        super().__init__(deadline_seconds)
+        self._crawl_dir, self._reference = crawl_dir, reference
         self._opened = Opened(crawl_dir, job)
         self._live = Live(crawl_dir, fresh_seconds, finds)
         self._last: Engine | None = None
@@ -80,86 +65,7 @@ class Searcher:
         """
         _ = self._engine(), self._opened.catalog
 
-    def search(self, text: str, *args: Any, **wanted: Any) -> Results:
-        """Answer what a person typed; the arguments are those of `Question`, in its order or by name."""
-        return self.answer(Question(text, *args, **wanted))
-
-    @readable()
-    def answer(self, question: Question) -> Results:
-        """Answer a question. Ties go to the older page number.
-
-        Raises:
-            BadInput: a limit, a start, a ranking or an order that cannot be.
-            Unavailable: the index or the catalog is there and cannot be read.
-        """
-        limit, start = question.limit, question.start
-        if not 1 <= limit <= MAX_HITS or not 0 <= start < MAX_HITS:
-            raise BadInput(f"hits {start + 1} to {start + limit} cannot be shown: ask for 1 to {MAX_HITS}")
-        if question.sort not in SORTS:
-            raise BadInput(f"no order {question.sort[:40]!r}: sort by {' or '.join(SORTS)}")
-        engine = self._engine()
-        # loads word frequencies, once: that is not to eat up the deadline
-        typed = parse(question.text, lexicon=engine.lexicon if engine else Lexicon())
-        started = monotonic()
-        if engine is None:
-            asks = expanded(typed, added_terms(question.add, Lexicon())).root != nodes.NOTHING
-            note = self._not_indexed()
-            return Results(typed.text, 0, monotonic() - started, [], note=note, asks=asks, indexed=False)
-        late = self._deadline(started)
-        better = self._corrected(engine, typed, late)
-        instead = better.text if better.certain and not question.exact else ""
-        answer = self._read(engine, question._replace(text=instead or question.text), late)
-        return replace(
-            self._results(answer, question, started),
-            query=typed.text,
-            corrected=instead,
-            did_you_mean=better.text if not instead and better.text != typed.text else "",
-        )
-
-    @readable()
-    def served(self, text: str, ranking: str = DEFAULT, limit: int = 15, language: str = "") -> list[int]:
-        """Return the page numbers of all result pages of `limit` hits in their order, for evaluation.
-
-        They are those of `search`, to the last of MAX_HITS; there is no deadline, and nothing is shown.
-        """
-        if (engine := self._engine()) is None:
-            return []
-        better = self._corrected(engine, parse(text, lexicon=engine.lexicon), lambda: False)
-        asked = Question(better.text if better.certain else text, ranking=ranking, language=language)
-        answer = self._read(engine, asked, lambda: False)
-        best = fold(visible(answer, self._opened, MAX_HITS), MAX_HITS)
-        starts = range(0, len(best), limit)
-        return [hit.number for start in starts for hit in result_page(best, start, limit, answer.servers)]
-
-    @readable()
-    def rank(self, text: str, ranking: str = DEFAULT, limit: int = MAX_HITS) -> list[tuple[int, float]]:
-        """Return page numbers and scores for evaluation; nothing is hidden, folded or added."""
-        if (engine := self._engine()) is None:
-            return []
-        asked = Question(text, ranking=ranking, expand=False)
-        answer = self._read(engine, asked, lambda: False, shown=False)
-        return list(zip(answer.pages[:limit].tolist(), answer.scores[:limit].tolist(), strict=True))
-
-    @readable()
-    def explain(self, text: str, number: int, **wanted: Any) -> list[Part]:
-        """Return the parts of one page's score; none where it does not answer the query.
-
-        The arguments are those of `Question`. Words that the thesaurus added by itself have to be given in
-        `add`, and a query that was answered
-        instead as `text`. Raises as `search` does.
-        """
-        if (engine := self._engine()) is None:
-            return []
-        asked = Question(text, expand=False, **wanted)
-        answer = self._read(engine, asked, self._deadline(monotonic()))
-        return answer.explain([number])[0] if number in answer.pages else []
-
-    def suggest(self, text: str, limit: int = 8) -> list[str]:
-        """Return whole queries that begin with what a person has typed so far."""
-        vocabulary = self._opened.vocabulary
-        return vocabulary.completions(text, limit) if vocabulary else []
-
-    def _engine(self) -> Engine | None:
+    def _engine(self, texts: Sequence[str] = ()) -> Engine | None:
         """Return what answers by the newest commit that can be read; None where nothing is indexed.
 
         Raises:
@@ -182,79 +88,9 @@ class Searcher:
             )
         return f"nothing is indexed in {self._crawl_dir} yet: `webcrawler crawl index` fills it"
 
-    def _deadline(self, started: float) -> Late:
-        last = started + self._deadline_seconds * _READING
-        return lambda: monotonic() >= last
+    @property
+    def _vocabulary(self) -> Vocabulary | None:
+        return self._opened.vocabulary
 
-    def _corrected(self, engine: Engine, typed: Query, late: Late) -> Corrected:
-        return corrected(
-            typed,
-            self._opened.vocabulary,
-            lambda text: engine.together(parse(text, lexicon=engine.lexicon), late),
-        )
-
-    def _read(self, engine: Engine, question: Question, late: Late, shown: bool = True) -> Answer:
-        """Return the answer to a question, for want of hits with words of the thesaurus.
-
-        All in capitals and without a hit, its operators are words.
-        """
-        add = added_terms(question.add, engine.lexicon)
-        query = expanded(parse(question.text, lexicon=engine.lexicon), add)
-        answer = engine.answer(query, question, late, shown)
-        if not (answer.total or answer.partial) and query.text.isupper() and query.root != nodes.NOTHING:
-            words = expanded(parse(question.text, True, engine.lexicon), add)
-            again = engine.answer(words, question, late, shown) if words.root != query.root else answer
-            answer = again if again.total else answer
-        if answer.total >= _FEW:
-            return answer
-        near = related(answer.query, self._opened.vocabulary)
-        if question.expand and near and not answer.partial and may_widen(answer.query.root):
-            wider = expanded(answer.query, added_terms([word.spelled for word in near], engine.lexicon))
-            more = engine.answer(wider, question, late, shown)
-            if not more.partial:
-                return more._replace(added=near)
-        return answer._replace(related=near)
-
-    def _results(self, answer: Answer, question: Question, started: float) -> Results:
-        query, start, limit = answer.query, question.start, question.limit
-        # As many as have to be arranged for this result page, and one more to know whether there are more.
-        needed = (start // (PAGES * limit) + 1) * PAGES * limit + 1
-        best = fold(visible(answer, self._opened, min(needed, MAX_HITS)), needed)
-        typed = [one.term for one in query.terms if not one.added]
-        every = [one.term for one in (*query.terms, *answer.terms)]
-        snippets = Snippets(typed, every, query.lexicon.languages)
-        page = best[start : start + limit]
-        if question.sort == RELEVANCE:
-            page = result_page(best, start, limit, answer.servers)
-        shown = hits(page, max((one.score for one in best), default=0.0), snippets, self._opened, answer)
-        explained = [hit.number for hit in shown[:MAX_EXPLAINED]] if question.explain else []
-        return Results(
-            query.text,
-            answer.total if best or start else 0,  # none of the few may be shown
-            monotonic() - started,
-            shown,
-            "; ".join(self._notes(answer)),
-            answer.short,
-            answer.partial,
-            start,
-            more=start + limit < min(len(best), MAX_HITS),
-            other_reading=other_reading(query.text, query.dashed),
-            explanations=answer.explain(explained),
-            snippets=snippets,
-            asks=query.root != nodes.NOTHING,
-            added=list(answer.added),
-            related=list(answer.related),
-            counts=answer.counts,
-        )
-
-    def _notes(self, answer: Answer) -> Iterator[str]:
-        query = answer.query
-        if query.capitals_are_words:
-            yield "no page fits AND, OR, NOT as operators: in this query of capitals they were read as words"
-        yield from query.notes
-        for word in query.dashed[:3]:
-            yield f"{word.spelled} was read as {'an option' if word.is_option else 'a word to leave out'}"
-        if answer.missing and len(query.terms) > 1:
-            yield f"no page has {', '.join(answer.missing[:5])}"
-        if answer.partial:
-            yield f"stopped after {self._deadline_seconds:g} s: there may be more"
+    def _why_partial(self) -> str:
+        return f"stopped after {self._deadline_seconds:g} s"
