@@ -44,7 +44,7 @@ MISSION = "tests/mission"  # a test for each row of the papers, whose seconds ar
 INSTALLED = files("documented", "docs_site", "extras", "operate", "packaging")
 BROWSER = files("about", "live_in_browser", "query_log_in_browser", "search_box", "search_in_browser", "xss")
 
-FLEET = files("dataset_in_s3", "graph_sql", "pages_in_s3")
+FLEET = files("dataset_in_s3", "graph_jobs", "graph_sql", "pages_in_s3")
 
 # What these do depends on when processes begin, are stopped and end.
 PROCESSES = files(

@@ -20,6 +20,7 @@ from crawled import fetched, link
 from exported import export
 from pyarrow import parquet
 from test_anchors import Crawl, gone, page
+from testdata import needed
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.dataset import jobs, runs
@@ -172,6 +173,20 @@ def test_ranks_in_sql_are_those_of_arrays_and_begin_with_the_last_ones(tmp_path:
 
     assert ranks(folder) == pytest.approx(by_arrays, abs=1e-7)
     assert stored.run_of(folder / "ranks") == 2
+
+
+@pytest.mark.fleet
+def test_spark_finds_what_duckdb_finds(tmp_path: Path) -> None:
+    needed("pyspark", "fleet")
+    of_fleet(tmp_path, some_web(seed=4), 2)
+    url, tables = str(tmp_path / "set"), ("duplicates", "anchors", "anchors_elsewhere", "hidden", "terms")
+    before = {table: rows(url, table) for table in (*tables, "ranks")}
+
+    jobs.run(url, tmp_path / "work", silent, engine="spark", memory="1GB", master="local[2]")
+
+    assert {table: rows(url, table) for table in tables} == {table: before[table] for table in tables}
+    assert dict(rows(url, "ranks")) == pytest.approx(dict(before["ranks"]), abs=1e-6)
+    assert not list((tmp_path / "set/v1/runs").glob("*/scratch"))
 
 
 # What the folder does with them
@@ -360,10 +375,10 @@ def test_the_command_runs_all_jobs_and_takes_what_they_say(run: Run, tmp_path: P
     url = str(tmp_path / "set")
     folder = folder_with(tmp_path / "folder", some_web(seed=8)[:12])
     export(folder, url)
-    given = ("-s", f"DATASET_URL={url}", "-s", f"CRAWL_DIR={folder}", "--json")
+    given = ("-s", f"DATASET_URL={url}", "--json")
 
     made = run("graph", "run", *given)
     assert (made.status, json.loads(made.out)["run"]) == (0, 1), made.err
-    taken = run("graph", "take", *given)
+    taken = run("graph", "take", *given, folder=folder)
     assert (taken.status, json.loads(taken.out)) == (0, {"run": 1}), taken.err
     assert stored.run_of(folder / "ranks") == 1
