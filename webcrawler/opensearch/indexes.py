@@ -12,7 +12,7 @@ from typing import Any
 
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.opensearch import mapping
-from webcrawler.opensearch.client import Cluster, reason
+from webcrawler.opensearch.client import PASSING, Cluster, reason
 from webcrawler.opensearch.mapping import LIVING, NAMED, PAGES, alias_name, index_name
 from webcrawler.opensearch.state import State
 
@@ -35,13 +35,17 @@ class Indexes:
 
     def open(self) -> None:
         """Find the generation of this mapping, or make it."""
+        is_first = not self.find()
+        for kind in KINDS:
+            self._create(kind, is_searched=is_first)
+
+    def find(self) -> bool:
+        """Find which generation has this mapping, or would have it; returns whether there is any."""
         self._state.create()
         known = self._known()
         newest = max(known, default=0)
-        is_current = known.get(newest) == mapping.digest()
-        self.generation = newest if is_current else newest + 1
-        for kind in KINDS:
-            self._create(kind, is_searched=not known)
+        self.generation = newest if known.get(newest) == mapping.digest() else newest + 1
+        return bool(known)
 
     def _known(self) -> dict[int, str]:
         """The digest of the mapping of each generation."""
@@ -59,8 +63,13 @@ class Indexes:
         return found
 
     def _create(self, kind: str, is_searched: bool) -> None:
+        path = f"/{self.name(kind)}"
+        if self._cluster.send("HEAD", path).status == 200:
+            return
         made = mapping.creation(kind, self._cluster.name) if is_searched else mapping.body()
-        status, said = self._cluster.send("PUT", f"/{self.name(kind)}", made)
+        status, said = self._cluster.send("PUT", path, made)
+        if status in PASSING:
+            raise Unavailable(f"the index {self.name(kind)} cannot be made now: {reason(said)}")
         if status >= 300 and "exists" not in reason(said):
             raise BadInput(f"the cluster refuses the index {self.name(kind)}: {reason(said)}")
 

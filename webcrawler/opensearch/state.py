@@ -5,16 +5,18 @@ Each document is changed only as it was read (`if_seq_no`), so of two that chang
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
+from webcrawler import clock
 from webcrawler.errors import Unavailable
-from webcrawler.opensearch.client import Cluster, reason
+from webcrawler.opensearch.client import PASSING, Cluster, reason
 from webcrawler.opensearch.mapping import STATE, alias_name, state_body
 
 EPOCHS = "epochs"
 SEQ_BITS = 44  # of a version, below those of the epoch
-TRIES = 20
+TRIES, LONGEST_PAUSE = 20, 1.0
 Said = dict[str, Any]
 
 
@@ -48,7 +50,7 @@ class State:
         """Change a document to what `to` makes of it; returns that. What stays the same is not written.
 
         Raises:
-            Unavailable: others change it all the time, or the cluster is away.
+            Unavailable: others change it all the time, or the cluster is busy or away.
         """
         for _ in range(TRIES):
             status, found = self._cluster.send("GET", f"/{self._index}/_doc/{id}")
@@ -61,9 +63,11 @@ class State:
             status, told = self._cluster.send("PUT", f"/{self._index}/_doc/{id}?{asked}", {"said": after})
             if status < 300:
                 return after
-            if status != 409:
-                raise Unavailable(f"{self._index} cannot be written: {status}, {reason(told)}")
-        raise Unavailable(f"{self._index}: others change {id} all the time")
+            why = f"{status}, {reason(told)}"
+            if status not in (409, *PASSING):
+                break
+            time.sleep(clock.draws.uniform(0, LONGEST_PAUSE))
+        raise Unavailable(f"{self._index} cannot be written: {why}")
 
     def checkpoint(self, folder: str, generation: int) -> Checkpoint:
         return Checkpoint(**self.change(f"{folder}-{generation:06}", lambda said: said))
