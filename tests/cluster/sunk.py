@@ -16,7 +16,7 @@ from webcrawler.opensearch.bulk import Bulk
 from webcrawler.opensearch.client import Cluster
 from webcrawler.opensearch.documents import Writer, made
 from webcrawler.opensearch.homes import Homes
-from webcrawler.opensearch.mapping import TEXTS
+from webcrawler.opensearch.mapping import OUTSIDE, TEXTS
 from webcrawler.opensearch.refused import Refused
 from webcrawler.opensearch.sink import Sink
 from webcrawler.opensearch.state import State
@@ -119,10 +119,11 @@ def differences(nodes: Nodes, name: str, *folders: Path) -> Differences:
 def documents(nodes: Nodes, name: str, kind: str) -> list[dict[str, Any]]:
     """All that searches may see."""
     nodes.ask(f"/{name}-{kind}/_refresh", "POST")
-    found = nodes.ask(f"/{name}-{kind}/_search?scroll=1m", "POST", {"size": 1000})
+    wanted = {"size": 1000, "docvalue_fields": list(OUTSIDE)}
+    found = nodes.ask(f"/{name}-{kind}/_search?scroll=1m", "POST", wanted)
     sources: list[dict[str, Any]] = []
     while hits := found["hits"]["hits"]:
-        sources += [hit["_source"] for hit in hits]
+        sources += [hit["_source"] | {name: of[0] for name, of in hit["fields"].items()} for hit in hits]
         again = {"scroll": "1m", "scroll_id": found["_scroll_id"]}
         found = nodes.ask("/_search/scroll", "POST", again)
     return sources
@@ -136,6 +137,10 @@ def _wanted(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _differ(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return {k: v for k, v in one.items() if k not in UNCOMPARED} != {
-        k: v for k, v in other.items() if k not in UNCOMPARED
-    }
+    return _compared(one) != _compared(other)
+
+
+def _compared(source: dict[str, Any]) -> dict[str, Any]:
+    """A cluster leaves out the padding of base64, and what is empty."""
+    outside = {name: source[name].rstrip("=") for name in OUTSIDE if source.get(name)}
+    return {k: v for k, v in source.items() if k not in {*UNCOMPARED, *OUTSIDE}} | outside

@@ -12,6 +12,7 @@ from textwrap import fill
 
 from webcrawler import clock
 from webcrawler.background import is_crawling
+from webcrawler.commands._searched import cluster_searcher
 from webcrawler.commands.base import JSON, Command, Option, printable, progress_bars
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.index import follower
@@ -50,8 +51,10 @@ class Search(Command):
             raise BadInput("the query is empty: type a word to look for")
         if len(text) > MAX_CHARACTERS:
             raise BadInput(f"a query of {len(text):,} characters is too long: at most {MAX_CHARACTERS:,}")
+        cluster = str(self.project.get("SEARCH_URL") or "")
+        searcher = cluster_searcher(cluster, self.crawl_dir) if cluster else Searcher(self.crawl_dir)
         search = partial(
-            Searcher(self.crawl_dir).search,
+            searcher.search,
             text,
             whole_number("-n", opts.n),
             opts.ranking,
@@ -60,12 +63,12 @@ class Search(Command):
             exact=opts.exact,
         )
         results = search()
-        if not results.indexed and _made_first_index(self.crawl_dir):
+        if not cluster and not results.indexed and _made_first_index(self.crawl_dir):
             results = search()
         if not results.asks:
             raise BadInput(results.note or "the query has no word to look for")
         notes = [results.note]
-        if results.indexed and (behind := follower.lag(self.crawl_dir)):
+        if not cluster and results.indexed and (behind := follower.lag(self.crawl_dir)):
             notes.append(
                 f"the index is behind the crawl, {behind:,} changes to go: `webcrawler report` waits for it"
             )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES
 
+from webcrawler.commands._searched import cluster_searcher
 from webcrawler.commands.base import Command, Option, printable
 from webcrawler.errors import BadInput
 from webcrawler.orderings import whole_number
@@ -69,6 +70,7 @@ class Serve(Command):
             hosts=self._names("SERVE_HOSTS"),
             origins=self._names("SERVE_ORIGINS"),
             url=self.project.get("SERVE_URL"),
+            search_url=self._search_url(),
             live=self.project.get("SERVE_LIVE"),
             live_jobs=self.project.getint("SERVE_LIVE_JOBS"),
             live_seconds=self.project.getint("SERVE_LIVE_SECONDS"),
@@ -95,6 +97,12 @@ class Serve(Command):
             asks_forms=bool(self.project["FORMS"]),
             logs_in=bool(self.project["LOGIN_COOKIES"] or self.project["LOGIN_HEADERS"]),
         )
+
+    def _search_url(self) -> str:
+        """The setting, tried: what is wrong with it is told at the start."""
+        if url := str(self.project.get("SEARCH_URL") or ""):
+            cluster_searcher(url, self.crawl_dir)
+        return url
 
     def _take_in(self, warc: bytes, go_on: Callable[[], None]) -> Imported:
         try:

@@ -14,7 +14,7 @@ from webcrawler.index.follower import reindex, wait_until_caught_up
 from webcrawler.index.hits import ANCHOR_POSITIONS, HitList, Vector, pack
 from webcrawler.index.live import Finds, Live, followed
 from webcrawler.index.postings import Flat, Posted, Values
-from webcrawler.index.reader import Reading
+from webcrawler.index.reader import DOCUMENT_FIELDS, ENGLISH_FIELDS, LANGUAGE, SERVER, Reading
 from webcrawler.index.schema import (
     VERSION,
     Anchored,
@@ -31,6 +31,10 @@ from webcrawler.index.segments import Segment
 
 __all__ = [
     "ANCHOR_POSITIONS",
+    "DOCUMENT_FIELDS",
+    "ENGLISH_FIELDS",
+    "LANGUAGE",
+    "SERVER",
     "VERSION",
     "Anchored",
     "BulkCodec",

@@ -6,6 +6,7 @@ in order.
 """
 
 from webcrawler.opensearch.client import Cluster
+from webcrawler.opensearch.searcher import ClusterSearcher
 from webcrawler.opensearch.view import Sinking
 
-__all__ = ["Cluster", "Sinking"]
+__all__ = ["Cluster", "ClusterSearcher", "Sinking"]

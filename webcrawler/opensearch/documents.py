@@ -23,6 +23,7 @@ from webcrawler.index import (
     pack,
 )
 from webcrawler.linkgraph import stored
+from webcrawler.opensearch import buckets
 from webcrawler.opensearch.mapping import FILLER
 from webcrawler.text import content
 from webcrawler.urls import host_and_port, registrable_domain, url_id
@@ -116,10 +117,9 @@ def _texts(fields: Mapping[str, dict[str, list[int]]]) -> Source:
     filled = {name: hits for name, hits in fields.items() if hits}
     found: Source = {name: in_order(hits) for name, hits in filled.items()}
     found["lengths"] = {name: sum(map(len, hits.values())) for name, hits in filled.items()}
-    found["hits"] = {
-        name: {term: _base64(pack(places)) for term, places in hits.items()} for name, hits in filled.items()
-    }
-    return found
+    return found | buckets.filled(
+        {name: {term: pack(places) for term, places in hits.items()} for name, hits in filled.items()}
+    )
 
 
 def digest_of(names: Anchored | None) -> str:

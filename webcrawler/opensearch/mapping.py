@@ -14,9 +14,11 @@ from hashlib import sha256
 from typing import Any
 
 from webcrawler.index import VERSION
+from webcrawler.opensearch.buckets import BUCKETS
 
 PAGES, NAMED, STATE = "pages", "named", "state"
 TEXTS = ("title", "body", "meta", "around", "words", "part", "anchor", "cited")  # fields of our terms
+OUTSIDE = (*BUCKETS, "sections", "vector", "text")  # not in `_source`: doc values
 FILLER = "|"  # stands where no term does; no term has it
 SCALE = 10  # combined_fields takes no weight below 1: ours times ten, and k1 too, change no order
 REFRESH = "2s"
@@ -24,8 +26,9 @@ LIVING = {"term": {"gone": False}}  # tombstones are hidden from searches
 
 _KEYWORD = {"type": "keyword"}
 _UNSORTED = {"type": "keyword", "doc_values": False}
-_KEPT = {"type": "keyword", "index": False, "doc_values": False}  # only shown
+_KEPT = {"type": "keyword", "index": False}  # only shown
 _TIME = {"type": "double"}  # seconds since 1970
+_BYTES = {"type": "binary", "doc_values": True}  # quick to read: see `buckets`
 _SETTINGS: dict[str, Any] = {
     "auto_expand_replicas": "0-1",
     "codec": "best_compression",
@@ -46,10 +49,7 @@ _SETTINGS: dict[str, Any] = {
 _FIELDS: dict[str, Any] = {
     **{name: {"type": "text"} for name in TEXTS},
     "lengths": {"properties": {name: {"type": "integer"} for name in TEXTS}},
-    "hits": {"type": "object", "enabled": False},  # by field and term
-    "sections": {"type": "binary"},
-    "vector": {"type": "binary"},
-    "text": {"type": "binary"},
+    **dict.fromkeys(OUTSIDE, _BYTES),
     "url": _KEYWORD,
     "server": _KEYWORD,
     "domain": _KEYWORD,
@@ -80,14 +80,14 @@ _STATE: dict[str, Any] = {
 def body() -> dict[str, Any]:
     """What the index of pages, or of named ones, is created with: strict, so that a field too many is told.
 
-    `_source` has the hit lists, and so not the texts that they were made of.
+    `_source` has neither the texts nor what is read by itself.
     """
     return {
         "settings": _SETTINGS,
         "mappings": {
             "dynamic": "strict",
             "_meta": {"webcrawler": digest()},
-            "_source": {"excludes": list(TEXTS)},
+            "_source": {"excludes": [*TEXTS, *OUTSIDE]},
             "properties": _FIELDS,
         },
     }

@@ -57,6 +57,11 @@ class Answering(ABC):
     def last_fetch(self) -> int:
         """Ascends with what may change what is said of a hit."""
 
+    @property
+    @abstractmethod
+    def documents(self) -> int:
+        """How many pages can be searched."""
+
     @abstractmethod
     def check(self) -> None:
         """Raises Unavailable: what is searched is there and cannot be read."""
@@ -149,7 +154,8 @@ class Answering(ABC):
             return []
         asked = Question(text, expand=False, **wanted)
         answer = self._read(engine, asked, self._deadline(monotonic()))
-        return answer.explain([number])[0] if number in answer.pages else []
+        found = answer.shown.numbered(number)
+        return answer.explain([found])[0] if found in answer.pages else []
 
     def suggest(self, text: str, limit: int = 8) -> list[str]:
         """Return whole queries that begin with what a person has typed so far."""

@@ -109,10 +109,9 @@ class Engine:
     @cached_property
     def lexicon(self) -> Lexicon:
         """How the words of a query are looked up."""
-        counts, enough = self.reading.languages, SKIPPING * self.reading.documents
-        skipped = tuple(name for name, pages in counts.items() if pages >= enough) or ("en",)
         # a word that is not there is looked up in each field and segment: 1 ms in 16 languages
-        return Lexicon(tuple(counts)[:LANGUAGES], skipped, lru_cache(10_000)(partial(_holds, self.reading)))
+        holds = lru_cache(10_000)(partial(_holds, self.reading))
+        return lexicon_of(self.reading.languages, self.reading.documents, holds)
 
     @cached_property
     def _labels(self) -> Labels:
@@ -223,6 +222,17 @@ class Engine:
         known = pages < len(times)
         found[known] = times[pages[known]]
         return found
+
+
+def lexicon_of(languages: Mapping[str, int], documents: int, holds: Callable[[str], bool]) -> Lexicon:
+    """Return how the words of a query are looked up in a collection.
+
+    Args:
+        languages: how many of the documents are in each, the most first.
+        holds: tells whether any page has a term.
+    """
+    skipped = tuple(name for name, pages in languages.items() if pages >= SKIPPING * documents) or ("en",)
+    return Lexicon(tuple(languages)[:LANGUAGES], skipped, holds)
 
 
 def _best(pages: NDArray[np.int32], by: NDArray[np.float64], limit: int) -> NDArray[np.int64]:

@@ -127,7 +127,7 @@ class Labels:
     def __init__(self, reading: Reading) -> None:
         servers = sorted(nlargest(SERVERS, reading.servers, key=reading.servers.__getitem__))
         codes = sorted(reading.languages)
-        self._sites = _labelled(reading, "server", ((server, _site(server)) for server in servers))
+        self._sites = _labelled(reading, "server", ((server, site_of(server)) for server in servers))
         self._languages = _labelled(reading, "language", zip(codes, codes, strict=True))
 
     def counts(self, pages: Numbers, changed: NDArray[np.float64]) -> dict[str, list[Count]]:
@@ -144,7 +144,7 @@ class Labels:
         }
 
 
-def _site(server: str) -> str:
+def site_of(server: str) -> str:
     """Return what `site:` takes: the host, and the port where it is not that of the scheme."""
     host, port = host_and_port(server)
     host = f"[{host}]" if ":" in host else host

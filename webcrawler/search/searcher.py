@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from webcrawler.errors import Unavailable
-from webcrawler.index import Finds, Live, follower
+from webcrawler.index import Finds, Live, follower, indexed_documents
 from webcrawler.search.answering import DEADLINE_SECONDS, Answering
 from webcrawler.search.engine import Engine
 from webcrawler.search.opened import Opened, readable
@@ -56,6 +56,10 @@ class Searcher(Answering):
     def last_fetch(self) -> int:
         """Ascends with the fetches, by which it may change what is said of a hit: when it was checked."""
         return self._opened.catalog.checks.last_seq() if self._opened.catalog else 0
+
+    @property
+    def documents(self) -> int:
+        return indexed_documents(self._crawl_dir / "index")
 
     def check(self) -> None:
         """Open what searches read.

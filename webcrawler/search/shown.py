@@ -46,6 +46,9 @@ class Pages(Protocol):
     def whole(self, number: int) -> Text | None:
         """Return all of the main content of a page."""
 
+    def numbered(self, number: int) -> int:
+        """Return the page number of the page for which people ask by this number; 0 for none."""
+
 
 class FolderPages:
     """Those of a data folder."""
@@ -88,6 +91,9 @@ class FolderPages:
         if (catalog := self._opened.catalog) is None or not (texts := catalog.texts([number])):
             return None
         return self._main(catalog.urls.servers_of([number])[number], texts[number])
+
+    def numbered(self, number: int) -> int:
+        return number
 
     def _main(self, server: str, text: Text) -> Text:
         return content.split(text._replace(emphasis=()), self._opened.repeated(server))[0]

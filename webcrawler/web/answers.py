@@ -10,10 +10,12 @@ from dataclasses import replace
 from threading import Lock, local
 from typing import NamedTuple, TypeVar
 
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from webcrawler.index import indexed_documents
 from webcrawler.records import Hit
-from webcrawler.search import Part, Results, Searcher
+from webcrawler.search import Answering, Part, Results, Searcher
 from webcrawler.web.config import Config
 from webcrawler.web.metrics import Metrics
 from webcrawler.web.parameters import SearchRequest
@@ -52,7 +54,7 @@ class Answers:
         self._waiting = 0
         self._is_closed = False
 
-    async def ask(self, question: Callable[[Searcher], T]) -> T:
+    async def ask(self, question: Callable[[Answering], T]) -> T:
         """Ask a searcher, in a thread.
 
         Raises:
@@ -112,6 +114,13 @@ class Answers:
             return []
         return await self.ask(lambda searcher: searcher.suggest(query))
 
+    async def documents(self) -> int:
+        """How many pages can be searched."""
+        if self._config.search_url:
+            return await self.ask(lambda searcher: searcher.documents)
+        # waits for no searches
+        return await run_in_threadpool(indexed_documents, self._config.crawl_dir / "index")
+
     def warm(self) -> None:
         """Open what searches need, so that nobody waits for it."""
         for _ in range(self._config.threads):
@@ -122,19 +131,14 @@ class Answers:
         self._is_closed = True
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _searcher(self) -> Searcher:
+    def _searcher(self) -> Answering:
         """The searcher of this thread."""
-        config = self._config
         if not hasattr(self._own, "searcher"):
-            self._own.searcher = Searcher(
-                config.crawl_dir,
-                deadline_seconds=config.deadline_seconds,
-                fresh_seconds=config.fresh_seconds,
-            )
-        made: Searcher = self._own.searcher
+            self._own.searcher = searcher_of(self._config)
+        made: Answering = self._own.searcher
         return made
 
-    def _search(self, searcher: Searcher, wanted: SearchRequest) -> Results:
+    def _search(self, searcher: Answering, wanted: SearchRequest) -> Results:
         # what is older is not asked for, and drops out
         key = (wanted, searcher.generation, searcher.last_fetch)
         with self._recent_lock:
@@ -153,3 +157,14 @@ class Answers:
                 if len(self._recent) > REMEMBERED:
                     self._recent.popitem(last=False)
         return results
+
+
+def searcher_of(config: Config) -> Answering:
+    """Make a searcher of the folder, or of the cluster that is searched in its place."""
+    if not config.search_url:
+        return Searcher(
+            config.crawl_dir, deadline_seconds=config.deadline_seconds, fresh_seconds=config.fresh_seconds
+        )
+    from webcrawler.opensearch import ClusterSearcher
+
+    return ClusterSearcher(config.search_url, config.crawl_dir, deadline_seconds=config.deadline_seconds)

@@ -47,6 +47,7 @@ class Config:
     origins: tuple[str, ...] = ()  # sites whose pages may search here, "https://example.org"
     url: str = ""  # public address, "https://example.org/find/"; "": by the Host header
     deadline_seconds: float = 1.0  # for one search of the index
+    search_url: str = field(default="", repr=False)  # of a cluster to search; "": the index of crawl_dir
     fresh_seconds: float = 0.5  # that a new commit of the index may go unnoticed
     threads: int = 2  # for searches of the index
     live: str = "loopback"  # who may start searches of the web: "loopback", "all" or "off"

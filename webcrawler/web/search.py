@@ -11,7 +11,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webcrawler.errors import BadInput
-from webcrawler.index import indexed_documents
 from webcrawler.search import Results, as_dict
 from webcrawler.search.rankings import RANKINGS
 from webcrawler.web.hosts import host_of
@@ -24,8 +23,7 @@ PAGES_BEFORE = 4  # numbers shown before the current page
 
 
 async def home(request: Request, wanted: SearchRequest = NOTHING) -> Response:
-    index = request.app.state.config.crawl_dir / "index"
-    documents = await run_in_threadpool(indexed_documents, index)
+    documents = await request.app.state.answers.documents()
     live = request.app.state.live.token(request)
     return page(request, "home.html", wanted=wanted, rankings=RANKINGS, documents=documents, live=live)
 

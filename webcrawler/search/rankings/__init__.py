@@ -20,10 +20,21 @@ from webcrawler.errors import BadInput
 from webcrawler.search.matches import Factor, Floats, Matches, Ranking, Scores, adding, spellings, weights
 from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.search.rankings.hitlists import by_hits
-from webcrawler.search.rankings.second_pass import nearness, with_feedback
+from webcrawler.search.rankings.second_pass import FEWEST_WORDS, nearness, with_feedback
 from webcrawler.text import Reference
 from webcrawler.text.query import QueryTerm
 
+__all__ = [
+    "BM25F",
+    "DEFAULT",
+    "FEWEST_WORDS",
+    "FIELDS",
+    "RANKINGS",
+    "Peculiarity",
+    "Row",
+    "make_ranking",
+    "weight",
+]
 FIELDS = ("title", "body")  # the text of a document (WC); the body holds the headings
 
 

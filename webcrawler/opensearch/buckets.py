@@ -1,0 +1,48 @@
+"""Hit lists as a cluster keeps them: in buckets by the first letters of their terms.
+
+A search needs those of a few words, of each of its candidates. The buckets are doc values, so a node reads
+those that are asked for, and nothing else of a page: from `_source` the same takes ten times as long.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from zlib import crc32
+
+import msgpack
+
+MANY = 64
+LETTERS = 3  # that terms of a bucket begin with
+BUCKETS = [f"hits{number}" for number in range(MANY)]
+Lists = Mapping[str, Mapping[str, bytes]]  # hit lists by field and term
+
+
+def bucket(term: str) -> str:
+    """Return the name of the bucket of a term; of one with LETTERS, all that begins so is there, too."""
+    letters = term[:LETTERS] if term[:LETTERS].isascii() else term[:1]
+    return BUCKETS[crc32(letters.encode()) % MANY]
+
+
+def filled(lists: Lists) -> dict[str, str]:
+    """Return the buckets of a document."""
+    found = defaultdict[str, dict[str, dict[str, bytes]]](dict)
+    for field, by_term in lists.items():
+        for term, hits in by_term.items():
+            found[bucket(term)].setdefault(field, {})[term] = hits
+    return {name: b64encode(msgpack.packb(some)).decode() for name, some in found.items()}
+
+
+def decoded(value: str) -> bytes:
+    """Return a binary doc value; a cluster leaves the padding out."""
+    return b64decode(value + "==")
+
+
+def opened(buckets: Iterable[str]) -> dict[str, dict[str, bytes]]:
+    """Return the hit lists of some buckets of a document."""
+    found = defaultdict[str, dict[str, bytes]](dict)
+    for one in buckets:
+        for field, by_term in msgpack.unpackb(decoded(one)).items():
+            found[field] |= by_term
+    return found
