@@ -1,4 +1,7 @@
-"""All engines of a fleet on this machine, to try them: `make cluster-up`, until Ctrl-C. What they hold goes with them."""
+"""All engines of a fleet on this machine, to try them: `make cluster-up`, until Ctrl-C.
+
+What they hold goes with them.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,7 @@ import tempfile
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+sys.path.append(str(Path(__file__).parents[1]))  # where this is the program
 import rediscluster
 import s3servers
 from opensearch import cluster

@@ -18,9 +18,11 @@ from webcrawler.linkgraph import stored
 from webcrawler.records import Text
 from webcrawler.scope import Watched
 from webcrawler.search import vocabulary
-from webcrawler.search.shown import FolderPages
+from webcrawler.search.shown import Listed, Seen, title_of
+from webcrawler.text import content
 
 BEGINNING_BYTES = 48 << 10
+ANCHORS = 20  # of a page without a title that are looked at
 REPEATS_SECONDS = 60.0  # how old what is known of repeated blocks may be: to read it takes a millisecond
 
 
@@ -145,6 +147,55 @@ class Opened:
     def linking_to(self, url: str) -> NDArray[np.int64]:
         """Return the numbers of the pages that link to a canonical URL."""
         return self.catalog.links.sources_of(url) if self.catalog else np.zeros(0, np.int64)
+
+
+class FolderPages:
+    """What is shown of the pages of a data folder."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+
+    def listed(self, numbers: Sequence[int]) -> dict[int, Listed]:
+        if (catalog := self._opened.catalog) is None:
+            return {}
+        hidden, older = catalog.urls.hidden(numbers), catalog.near_duplicates(numbers)
+        servers = catalog.urls.servers_of(numbers)
+        return {
+            number: Listed(servers[number], older.get(number, number))
+            for number in numbers
+            if number in servers and number not in hidden
+        }
+
+    def seen(self, numbers: Sequence[int]) -> dict[int, Seen]:
+        if (catalog := self._opened.catalog) is None:
+            return {}
+        documents, texts = catalog.documents(numbers), self._opened.beginnings(numbers)
+        urls, servers = catalog.urls.of(numbers), catalog.urls.servers_of(numbers)
+        known, found = catalog.checks.known(numbers), dict[int, Seen]()
+        for number in numbers:
+            document = documents.get(number)
+            text = self._main(servers[number], texts[number]) if number in texts else None
+            found[number] = Seen(
+                urls[number],
+                number,
+                text,
+                [] if title_of(text) else catalog.anchors.most_frequent(number, ANCHORS),
+                document.fetched if document else 0.0,
+                bool(document and document.place),
+                known.get(number),
+            )
+        return found
+
+    def whole(self, number: int) -> Text | None:
+        if (catalog := self._opened.catalog) is None or not (texts := catalog.texts([number])):
+            return None
+        return self._main(catalog.urls.servers_of([number])[number], texts[number])
+
+    def numbered(self, number: int) -> int:
+        return number
+
+    def _main(self, server: str, text: Text) -> Text:
+        return content.split(text._replace(emphasis=()), self._opened.repeated(server))[0]
 
 
 @lru_cache(2)
