@@ -250,6 +250,37 @@ def test_small_parts_become_one_without_what_was_replaced(
     assert dataset.rows_held["documents"] < 4 + 6
 
 
+def test_a_part_is_written_anew_once_most_of_what_it_tells_has_been_replaced(
+    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "LEAST_ROWS", 1)
+    for time in range(10, 18):
+        with closing(Catalog(folder / "catalog.sqlite")) as catalog:
+            catalog.write([(at(time, fetched(A), f"Bread {time}", b"%020d" % time), None)])
+        export(folder, url)
+
+    dataset = Dataset(url)
+    assert not difference(dataset, folder)
+    assert dataset.rows_held["documents"] <= 2 * 4
+
+
+def test_finds_of_a_search_are_no_part_of_it_until_they_are_kept(folder: Path, url: str) -> None:
+    found = at(9, fetched("http://find.test/", link(B, "a find")), "Find", b"7" * 20)
+    query = "SELECT title FROM documents WHERE url_host_name = 'find.test'"
+    with closing(Catalog(folder / "catalog.sqlite", job="search")) as catalog:
+        catalog.write([(found, None)])
+        export(folder, url)
+        before = Dataset(url)
+
+        catalog.discard_finds([found.fetch.lease.id])
+    export(folder, url)
+
+    assert not before.rows(query)
+    assert not before.rows("FROM links WHERE anchor = 'a find'")
+    assert Dataset(url).rows(query) == [("Find",)]
+    assert not difference(Dataset(url), folder)
+
+
 def test_parts_that_were_replaced_stay_for_a_day(
     folder: Path, url: str, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:

@@ -17,19 +17,33 @@ from webcrawler.dataset.schema import TABLES
 from webcrawler.errors import Unavailable
 
 FEW = 16  # small parts of a table that may stand side by side
-SMALL_BYTES = 128 << 20
+SMALL_BYTES = 32 << 20
+LEAST_ROWS = 10_000  # of documents; what is replaced among fewer does not matter
 MEMORY = "256MB"  # of DuckDB, which spills what is more
 
 
-def due(manifest: Manifest) -> list[Part]:
-    """The parts of a table that are to become one; none while there are few, or an epoch is not complete."""
+def due(manifest: Manifest, documents: int) -> list[Part]:
+    """The parts of a table that are to be written anew as one; none while an epoch is not complete.
+
+    Small ones, once there are many; else the one that was written first, while more than half of the
+    documents have been replaced or are gone.
+
+    Args:
+        documents: how many the catalog has.
+    """
     if any(part.epoch != manifest.epoch for part in manifest.parts):
         return []
     for table in TABLES:
         small = [p for p in manifest.parts if p.table == table and p.bytes < SMALL_BYTES]
         if len(small) >= FEW:
             return small
-    return []
+    told = sum(part.rows for part in manifest.parts if part.table == "documents")
+    return [min(manifest.parts, key=_number)] if told > max(LEAST_ROWS, 2 * documents) else []
+
+
+def _number(part: Part) -> str:
+    """That of its first manifest; a part's name begins with it."""
+    return part.path.rpartition("/")[2]
 
 
 @contextmanager
@@ -43,7 +57,7 @@ def alive(parts: Parts, some: Sequence[Part], urls: Sequence[Part]) -> Iterator[
     """
     table = some[0].table
     schema = TABLES[table]
-    with TemporaryDirectory(prefix="webcrawler-") as folder, closing(duckdb.connect()) as db:
+    with TemporaryDirectory(dir=parts.scratch) as folder, closing(duckdb.connect()) as db:
         try:
             db.execute(f"SET memory_limit = '{MEMORY}'; SET threads = 1; SET temp_directory = '{folder}'")
             db.execute("SET TimeZone = 'UTC'")

@@ -33,6 +33,7 @@ PATIENCE_SECONDS = 600.0  # how long the first row waits for others while a craw
 RETRY_SECONDS = 30.0
 KEPT_SECONDS = 24 * 3600.0  # parts that were replaced, for jobs that read them
 KEPT_MANIFESTS = 10
+SCRATCH = "dataset.new"  # folder in which parts are written before they are sent
 _log = logging.getLogger(__name__)
 
 
@@ -41,14 +42,15 @@ class Export:
 
     Args:
         url: of the store, for messages.
+        scratch: a folder of its own.
     Raises:
         BadInput: the store has a manifest of a newer version.
         Unavailable: the store does not answer.
     """
 
-    def __init__(self, catalog: Catalog, store: manifest.Store, url: str, home: str) -> None:
+    def __init__(self, catalog: Catalog, store: manifest.Store, url: str, home: str, scratch: Path) -> None:
         self._catalog, self._store, self._url = catalog, store, url
-        self._parts = Parts(store, url, home)
+        self._parts = Parts(store, url, home, scratch)
         found = manifest.newest_of(store, url, home)
         self._in_force = found or Manifest(home, 0, 0, catalog.identity, 0, 0, ())
         self._parts.delete(self._parts.orphans(self._in_force))
@@ -61,6 +63,7 @@ class Export:
             )
         self._seq, self._urls = self._in_force.seq, self._in_force.urls
         self._rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in TABLES}
+        self._documents = catalog.count_documents()
 
     def is_behind(self) -> bool:
         """Does the catalog know more than the manifest in force?"""
@@ -110,11 +113,12 @@ class Export:
         kept = tuple(part for part in parts if not caught_up or part.epoch == before.epoch)
         self._put(replace(before, number=number, seq=self._seq, urls=self._urls, parts=kept), parts)
         self._rows = {name: [] for name in TABLES}
+        self._documents = self._catalog.count_documents()
 
     def compact(self) -> bool:
         """Rewrite some parts as one, where that is due; returns whether it was."""
         before = self._in_force
-        if not (some := compaction.due(before)):
+        if not (some := compaction.due(before, self._documents)):
             return False
         span = Span(before.epoch, min(p.first_seq for p in some), max(p.last_seq for p in some))
         newest = [part for part in before.parts if part.table == "urls"]
@@ -156,7 +160,7 @@ class Exporting:
     """
 
     def __init__(self, catalog: Catalog, crawl_dir: Path, url: str) -> None:
-        self._catalog, self._url = catalog, url
+        self._catalog, self._url, self._scratch = catalog, url, crawl_dir / SCRATCH
         self._store, self._home = open_store(url, "DATASET_URL"), manifest.home_of(crawl_dir)
         self._export: Export | None = None
         self._due = 0.0  # on the monotonic clock: the next try
@@ -190,7 +194,7 @@ class Exporting:
 
     def _next(self, crawling: bool) -> bool:
         if self._export is None or self._export.is_ahead():
-            self._export = Export(self._catalog, self._store, self._url, self._home)
+            self._export = Export(self._catalog, self._store, self._url, self._home, self._scratch)
         export, now = self._export, time.monotonic()
         self._has_failed = False
         self._waits_since = self._waits_since if export.holds_rows() else now

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -39,10 +40,14 @@ class Parts:
 
     Args:
         url: of the store, for messages.
+        scratch: a folder for what is written before it is sent; it is emptied.
     """
 
-    def __init__(self, store: Store, url: str, home: str) -> None:
+    def __init__(self, store: Store, url: str, home: str, scratch: Path) -> None:
         self._store, self._url, self._home = store, url, home
+        self.scratch = scratch
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()
 
     def write(self, table: str, number: int, batches: Iterable[pa.RecordBatch], span: Span) -> Part | None:
         """Write rows as one part; None where there are none. No manifest names it yet.
@@ -53,7 +58,7 @@ class Parts:
             Unavailable: the store does not take it.
             OSError: the disk is full: it is written here before it is sent.
         """
-        with TemporaryDirectory(prefix="webcrawler-") as folder:
+        with TemporaryDirectory(dir=self.scratch) as folder:
             file = Path(folder) / "part.parquet"
             if not (rows := _write(file, TABLES[table], batches)):
                 return None
