@@ -20,6 +20,7 @@ from crawled import fetched, link
 from exported import export
 from pyarrow import parquet
 from test_anchors import Crawl, gone, page
+from test_dataset_in_s3 import bucket
 from testdata import needed
 
 from webcrawler.archive.catalog import Catalog
@@ -36,6 +37,7 @@ from webcrawler.linkgraph.frontier_updates import Ranking
 from webcrawler.records import Entry
 from webcrawler.urls import server, url_id
 
+__all__ = ["bucket"]  # a fixture
 DOMAINS = [f"http://{name}.example" for name in ("alpha", "beta", "gamma", "delta", "bücher")]
 WORDS = ("red giants", "dwarf stars", "Größe", "home", "東京", "read more")
 
@@ -79,9 +81,9 @@ def folder_with(path: Path, entries: Sequence[Entry]) -> Path:
     return path
 
 
-def of_fleet(tmp_path: Path, entries: Sequence[Entry], number: int) -> list[Path]:
-    """As many folders, each of which crawled some domains; exported, computed, taken and followed."""
-    url = str(tmp_path / "set")
+def of_fleet(tmp_path: Path, entries: Sequence[Entry], number: int, url: str = "") -> list[Path]:
+    """As many folders, each of which crawled some domains; exported, computed and taken."""
+    url = url or str(tmp_path / "set")
     shares = defaultdict[int, list[Entry]](list)
     for entry in entries:
         shares[DOMAINS.index(server(url_of(entry))) % number].append(entry)
@@ -173,6 +175,20 @@ def test_ranks_in_sql_are_those_of_arrays_and_begin_with_the_last_ones(tmp_path:
 
     assert ranks(folder) == pytest.approx(by_arrays, abs=1e-7)
     assert stored.run_of(folder / "ranks") == 2
+
+
+@pytest.mark.fleet
+def test_jobs_over_a_bucket_find_what_those_over_a_folder_find(bucket: object, tmp_path: Path) -> None:
+    in_folder = of_fleet(tmp_path / "folder", some_web(seed=3), 2)
+    in_bucket = of_fleet(tmp_path / "bucket", some_web(seed=3), 2, "s3://bucket/tables")
+
+    assert [called(folder) for folder in in_bucket] == [called(folder) for folder in in_folder]
+    assert [ranks(folder) for folder in in_bucket] == [ranks(folder) for folder in in_folder]
+    place = Place("s3://bucket/tables")
+    later, number = runs.begin(place), runs.begin(place)
+    assert runs.complete(place, runs.Run(number, 0.0)) and not runs.complete(place, runs.Run(later, 0.0))
+    assert not place.replace(runs.CURRENT, {}, "of another version")
+    assert not list(tmp_path.rglob("elsewhere.parts"))
 
 
 @pytest.mark.fleet

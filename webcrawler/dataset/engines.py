@@ -82,7 +82,7 @@ def read_memory(text: str) -> int:
 
 
 class DuckDB:
-    """A database in the work folder: what does not fit in memory goes there, too."""
+    """A database in the work folder, so that what it holds in memory can leave it at any time."""
 
     def __init__(self, place: Place, work: Path, megabytes: int) -> None:
         import duckdb

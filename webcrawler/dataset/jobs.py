@@ -211,6 +211,8 @@ class Jobs:
         pagerank.by_sql(engine)
         engine.keep("domain_ranks", "SELECT url_id, pagerank FROM ranks")
         self._write("domains", text("domains"))
+        for table in ("documents", "edges", "pages", "ranks", "domain_edges", "domain_ranks"):
+            engine.drop(table)
 
     def _terms(self) -> None:
         self._write("terms", text("terms"))
