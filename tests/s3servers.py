@@ -66,6 +66,9 @@ class SeaweedFS:
             "ip": "127.0.0.1",
             "dir": self._folder,
             "s3.config": self._folder / "s3.json",
+            "s3.port.iceberg": 0,
+            "s3.port.lance": 0,
+            "master.telemetry": "false",
             "volume.max": 10,
             "master.volumeSizeLimitMB": 64,
         }

@@ -21,7 +21,7 @@ from test_pages import entry
 
 from webcrawler.archive import refuse_lost_copies
 from webcrawler.archive.catalog import Catalog
-from webcrawler.archive.pages import PageStore, listed, record_at, records
+from webcrawler.archive.pages import PageStore, forget, listed, record_at, records
 from webcrawler.errors import BadInput, StoreAway
 from webcrawler.web import Config, make_app
 
@@ -158,6 +158,28 @@ def test_what_is_missing_or_shorter_there_is_told_and_put_again_while_it_is_here
 
     assert files(first.parent) == here
     refuse_lost_copies(folder / "pages")
+
+
+def test_parts_that_a_killed_put_has_left_go(folder: Path, shared: Path) -> None:
+    put_elsewhere(folder, shared, keep="yes")
+    part = Path(address(folder)) / "20261128T000000-00000000.warc.gz#1"
+    part.write_bytes(b"half of it")
+
+    put_elsewhere(folder, shared, keep="yes")
+
+    assert not part.exists()
+
+
+def test_what_was_put_and_never_listed_is_purged_too(folder: Path, shared: Path, run: Run) -> None:
+    put_elsewhere(folder, shared)
+    url, place = next((r.response.url, r.place) for r in records(folder / "pages"))
+    there, pages = Path(address(folder)), folder / "pages"
+    shutil.copy(there / place.file, pages)  # as if the process had died before it was listed
+    forget(pages, address(folder), [place.file])
+
+    assert run("remove", url, "--purge", folder=folder).status == 0
+
+    assert not (there / place.file).exists()
 
 
 def test_check_says_which_file_is_missing_there(folder: Path, shared: Path, run: Run) -> None:

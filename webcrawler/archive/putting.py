@@ -15,8 +15,7 @@ from typing import Any
 
 from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
-from webcrawler.archive.pages import forget, is_here, listed, missing, put
-from webcrawler.background import is_held
+from webcrawler.archive.pages import forget, is_complete, is_here, listed, missing, put, sweep
 from webcrawler.errors import WebcrawlerError
 from webcrawler.files import sync_folder
 from webcrawler.scope import read_begun
@@ -63,7 +62,7 @@ class Putting:
         return [
             path.name
             for path in sorted(self._folder.glob("*.warc.gz"))
-            if path.is_file() and path.stat().st_size and self._is_due(path, there) and not is_held(path)
+            if self._is_due(path, there) and is_complete(path)
         ]
 
     def _is_due(self, path: Path, there: Mapping[str, Any]) -> bool:
@@ -88,6 +87,7 @@ class Putting:
         """What the store has no more, or not whole, and is here."""
         if self._address not in listed(self._folder):
             return []
+        sweep(self._address)
         lost = missing(self._folder, self._address)
         if again := [name for name in lost if is_here(self._folder, name)]:
             forget(self._folder, self._address, again)

@@ -27,6 +27,7 @@ from webcrawler.archive.pages._elsewhere import (
     FILE_BYTES,
     Copy,
     forget,
+    is_complete,
     is_here,
     listed,
     lost_copies,
@@ -36,6 +37,7 @@ from webcrawler.archive.pages._elsewhere import (
     put,
     remove,
     size_of,
+    sweep,
 )
 from webcrawler.archive.pages._members import members, next_record, whole_record
 from webcrawler.archive.pages._records import (
@@ -66,6 +68,7 @@ __all__ = [
     "WarcFile",
     "forget",
     "in_order",
+    "is_complete",
     "is_here",
     "listed",
     "lost_copies",
@@ -83,6 +86,7 @@ __all__ = [
     "rewrite",
     "size_of",
     "successor",
+    "sweep",
     "whole_record",
 ]
 
@@ -172,7 +176,8 @@ class PageStore:
         try:
             file = path.open("xb")
             try:
-                fcntl.flock(file, fcntl.LOCK_EX)
+                with suppress(OSError):  # where there are no locks, nothing is put elsewhere
+                    fcntl.flock(file, fcntl.LOCK_EX)
                 sys.audit("webcrawler.pages.new-file")
                 sync_folder(self.folder)
             except OSError:  # its name may not last, so nothing is written to it

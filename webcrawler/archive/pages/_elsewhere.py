@@ -6,11 +6,12 @@ there as well, so that a folder whose disk is lost is made again of that one fil
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from io import SEEK_SET, BufferedReader, RawIOBase
 from itertools import chain
@@ -73,6 +74,16 @@ def names(folder: Path) -> list[str]:
 
 def is_here(folder: Path, name: str) -> bool:
     return (folder / name).exists()
+
+
+def is_complete(path: Path) -> bool:
+    """Does nobody write it any more? Not known, and so no, on a file system without locks."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return path.is_file() and path.stat().st_size > 0
+    except OSError:
+        return False
 
 
 def size_of(folder: Path, name: str) -> int:
@@ -155,19 +166,29 @@ def put(folder: Path, name: str, address: str) -> None:
     """
     import obstore
 
-    store = store_at(address, is_new=not listed(folder).get(address))
+    if address not in listed(folder):  # so that `remove` knows where files may be
+        store_at(address, is_new=True)
+        _list(folder, address, {})
+    store = store_at(address)
     copy, tag = _digests(folder / name)
+    with _taking(address):
+        if not _has(store, name, copy, tag):
+            obstore.put(store, name, folder / name, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
+            synced(store, name)
+            if not _has(store, name, copy, tag):
+                raise StoreAway(f"{address} has {name} otherwise than it was put")
+    sys.audit("webcrawler.elsewhere.there")
+    _list(folder, address, {**listed(folder)[address], name: copy})
+
+
+@contextmanager
+def _taking(address: str) -> Iterator[None]:
+    """As `reached`, also where there is no bucket."""
     try:
         with reached(address):
-            if not _has(store, name, copy, tag):
-                obstore.put(store, name, folder / name, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
-                synced(store, name)
-                if not _has(store, name, copy, tag):
-                    raise StoreAway(f"{address} has {name} otherwise than it was put")
+            yield
     except FileNotFoundError as error:
         raise StoreAway(f"{address}: there is no such bucket or folder") from error
-    sys.audit("webcrawler.elsewhere.there")
-    _list(folder, address, {**listed(folder).get(address, {}), name: copy})
 
 
 def _digests(path: Path) -> tuple[Copy, str]:
@@ -215,15 +236,22 @@ def forget(folder: Path, address: str, some: list[str]) -> None:
 
 
 def remove(folder: Path, name: str) -> None:
-    """Delete a file wherever it is. May be repeated; raises as `put`."""
+    """Delete a file wherever it may be. May be repeated; raises as `put`."""
     import obstore
 
-    for address in [address for address, copies in listed(folder).items() if name in copies]:
+    for address in listed(folder):
         with reached(address), suppress(FileNotFoundError):
             obstore.delete(store_at(address), name)
         forget(folder, address, [name])
     (folder / name).unlink(missing_ok=True)
     sync_folder(folder)
+
+
+def sweep(address: str) -> None:
+    """Delete what a `put` that was killed has left in a folder, as no other one puts there."""
+    if "://" not in address:
+        for part in Path(address).glob("*.warc.gz#*"):
+            part.unlink()
 
 
 def _list(folder: Path, address: str, copies: Mapping[str, Copy]) -> None:
@@ -233,7 +261,7 @@ def _list(folder: Path, address: str, copies: Mapping[str, Copy]) -> None:
     def written(what: Listed) -> bytes:
         return json.dumps(what, indent=0).encode()
 
-    with reached(address):
+    with _taking(address):
         store = store_at(address)
         obstore.put(store, LIST, written({address: copies}))
         synced(store, LIST)
