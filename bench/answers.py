@@ -1,6 +1,7 @@
 """Are the answers right? Questions with judged pages, asked of our search and of SQLite's FTS5 side by side.
 
     python bench/answers.py CRAWL_DIR FOLDER [--language en] [--sections FILE] [--fts FILE] [--misses]
+                            [--search URL]
 
 FOLDER holds queries.tsv, qrels.txt and perhaps same.tsv, as `scrapy judge` reads them: the test data's
 queries-docs for a crawl of docweb full, tests/fixtures/six-sites for one of its six sites. The first result
@@ -23,7 +24,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
+from time import perf_counter
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -35,6 +37,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.evaluation.judged import measure, read_judgments
 from webcrawler.evaluation.judged.collection import Judgments
 from webcrawler.index import Live
+from webcrawler.opensearch import ClusterSearcher
 from webcrawler.records import Hit
 from webcrawler.search import Searcher
 
@@ -58,6 +61,8 @@ def main() -> None:
     ours = {query: [hit.url for hit in found] for query, found in hits.items()}
     rows = {"ours": _figures(ours, judgments), "FTS5": _figures(theirs, judgments)}
     found: dict[str, Any] = {"queries": len(hits), "answers": rows}
+    if arguments.search:
+        found["cluster"] = _cluster(arguments, judgments, ours)
     if arguments.sections:
         found["sections"] = _sections(arguments.sections, hits, judgments)
     _print(found)
@@ -71,6 +76,30 @@ def _figures(answers: Answers, judgments: Judgments) -> dict[str, float]:
     documents = {query: _documents(urls, judgments) for query, urls in answers.items()}
     figures = measure(documents, judgments.grades, list(MEASURES))
     return {name: fmean(of[name] for of in figures.values()) for name in MEASURES}
+
+
+def _cluster(arguments: argparse.Namespace, judgments: Judgments, ours: Answers) -> dict[str, Any]:
+    """What a cluster answers to the same questions, how much of it is the same, and how long it takes."""
+    searcher = ClusterSearcher(arguments.search, arguments.crawl_dir, deadline_seconds=60)
+    found: Answers = {}
+    seconds = list[float]()
+    for query, text in [*judgments.queries.items()] * 2:  # the second time it is warm
+        began = perf_counter()
+        found[query] = [hit.url for hit in searcher.search(text, language=arguments.language).hits]
+        seconds.append(perf_counter() - began)
+    warm = seconds[len(found) :]
+    return {
+        "figures": _figures(found, judgments),
+        "same first hit": fmean(found[query][:1] == ours[query][:1] for query in found),
+        "same ten in order": fmean(found[query][:FIRST] == ours[query][:FIRST] for query in found),
+        "of our ten": fmean(
+            len({*found[query][:FIRST]} & {*ours[query][:FIRST]}) / len(ours[query][:FIRST])
+            for query in found
+            if ours[query]
+        ),
+        "median ms": round(1000 * median(warm), 1),
+        "slowest ms": round(1000 * max(warm), 1),
+    }
 
 
 def _documents(urls: Sequence[str], judgments: Judgments) -> list[str]:
@@ -122,6 +151,11 @@ def _print(found: dict[str, Any]) -> None:
     for name, shown in MEASURES.items():
         ours, theirs = answers["ours"][name], answers["FTS5"][name]
         table.add_row(shown, f"{ours:.3f}", f"{theirs:.3f}", f"{ours / theirs:.2f}" if theirs else "")
+    for name, figure in found.get("cluster", {}).get("figures", {}).items():
+        table.add_row(f"{MEASURES[name]}, cluster", f"{figure:.3f}")
+    for name, figure in found.get("cluster", {}).items():
+        if name != "figures":
+            table.add_row(f"cluster: {name}", f"{figure:.3f}")
     if sections := found.get("sections"):
         table.add_row("led to the right section", f"{sections['right'] / sections['questions']:.2f}")
     Console().print(table)
@@ -147,6 +181,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--sections", type=Path, metavar="FILE", help="query, URL, fragment, with tabs")
     parser.add_argument("--fts", type=Path, metavar="FILE", help="the index of FTS5")
     parser.add_argument("--language", metavar="CODE", default="", help="of who asks, as browsers send it")
+    parser.add_argument("--search", metavar="URL", help="of a cluster that has the same pages, as SEARCH_URL")
     parser.add_argument("--misses", action="store_true", help="show what is not right")
     parser.add_argument("--json", type=Path, metavar="FILE")
     return parser.parse_args()

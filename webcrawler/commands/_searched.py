@@ -10,6 +10,8 @@ from webcrawler.errors import require
 if TYPE_CHECKING:  # slow to import
     from webcrawler.search import Answering
 
+PATIENCE_SECONDS = 10.0  # a person has typed a command, and nobody else waits
+
 
 def cluster_searcher(url: str, crawl_dir: Path) -> Answering:
     """Make what searches a cluster.
@@ -20,4 +22,4 @@ def cluster_searcher(url: str, crawl_dir: Path) -> Answering:
     require("opensearch", "SEARCH_URL")
     from webcrawler.opensearch import ClusterSearcher
 
-    return ClusterSearcher(url, crawl_dir)
+    return ClusterSearcher(url, crawl_dir, deadline_seconds=PATIENCE_SECONDS)

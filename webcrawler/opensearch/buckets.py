@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from zlib import crc32
 
 import msgpack
 
-MANY = 64
+MANY = 256
 LETTERS = 3  # that terms of a bucket begin with
-BUCKETS = [f"hits{number}" for number in range(MANY)]
+HITS = "hits"  # begins their names
+BUCKETS = [f"{HITS}{number}" for number in range(MANY)]
 Lists = Mapping[str, Mapping[str, bytes]]  # hit lists by field and term
+NONE: Lists = {}
 
 
 def bucket(term: str) -> str:
@@ -39,10 +41,6 @@ def decoded(value: str) -> bytes:
     return b64decode(value + "==")
 
 
-def opened(buckets: Iterable[str]) -> dict[str, dict[str, bytes]]:
-    """Return the hit lists of some buckets of a document."""
-    found = defaultdict[str, dict[str, bytes]](dict)
-    for one in buckets:
-        for field, by_term in msgpack.unpackb(decoded(one)).items():
-            found[field] |= by_term
-    return found
+def opened(values: Mapping[str, str]) -> dict[str, Lists]:
+    """Return the hit lists of some buckets of a document, by the name of the bucket."""
+    return {name: msgpack.unpackb(decoded(value)) for name, value in values.items()}

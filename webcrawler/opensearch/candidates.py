@@ -13,23 +13,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.archive.catalog import Known
+from webcrawler.archive.catalog import Known, unpack, unpack_beginning
 from webcrawler.index import LANGUAGE, SERVER, Posted, Reading, Values
-from webcrawler.opensearch.buckets import BUCKETS, bucket, decoded, opened
+from webcrawler.opensearch.buckets import HITS, NONE, Lists, bucket, decoded, opened
 from webcrawler.opensearch.collection import Collection
 from webcrawler.opensearch.documents import hexadecimal
 from webcrawler.records import Document, Text
-from webcrawler.search import Listed, Opened, Seen, title_of
+from webcrawler.search import BEGINNING_BYTES, Listed, Opened, Seen, title_of
 from webcrawler.text import parts
 from webcrawler.urls import url_id
 
+MOST_BUCKETS = 75  # that are read: a cluster reads no more than 100 doc values
 OWN_NUMBERS = 1 << 30  # of pages that this folder does not have: these, and the last bits of their ids
 
 
 class Candidate(NamedTuple):
     id: str
     source: Mapping[str, Any]
-    hits: Mapping[str, Mapping[str, bytes]]  # hit lists by field and term, of the query's terms at least
+    hits: Mapping[str, Lists]  # by bucket, of the query's terms at least
 
 
 class Fetched:
@@ -48,8 +49,11 @@ class Fetched:
         if field in (SERVER, LANGUAGE):
             rows = [row for row, source in enumerate(self._sources) if source.get(field) == wanted]
             return Posted(self.numbers[rows], np.ones(len(rows), np.float32), Values.of(()))
+        name = bucket(wanted)
         found = {
-            row: found for row, hits in enumerate(self._hits) if (found := hits.get(field, {}).get(wanted))
+            row: found
+            for row, hits in enumerate(self._hits)
+            if (found := hits.get(name, NONE).get(field, {}).get(wanted))
         }
         values = Values.of(list(found.values()))
         return Posted(self.numbers[list(found)], values.counts.astype(np.float32), values) if found else None
@@ -67,7 +71,8 @@ class Fetched:
                 yield term.encode(), found[term]
 
     def _words(self, field: str) -> dict[str, int]:
-        return Counter(term for hits in self._hits for term in hits.get(field, ()))
+        buckets = (lists for hits in self._hits for lists in hits.values())
+        return Counter(term for lists in buckets for term in lists.get(field, ()))
 
     def lengths(self, field: str) -> NDArray[Any]:
         return np.array([source.get(f"lengths.{field}", 0) for source in self._sources], np.float32)
@@ -99,18 +104,18 @@ class Best:
     """What is known of candidates beside their words, and what is shown of them.
 
     Args:
-        texts: gives the main content of those with some ids.
+        texts: gives the packed main content of those with some ids.
         folder: the searcher's own: its copies are shown.
     """
 
     def __init__(
         self,
         candidates: Sequence[Candidate],
-        texts: Callable[[Sequence[str]], Mapping[str, Text]],
+        texts: Callable[[Sequence[str]], Mapping[str, bytes]],
         folder: Opened,
     ) -> None:
         self._candidates, self._texts, self._folder = candidates, texts, folder
-        self._read: dict[str, Text] = {}
+        self._packed: dict[str, bytes] = {}
         self.shown = self
 
     def ranks_of(self, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -142,19 +147,21 @@ class Best:
 
     def seen(self, numbers: Sequence[int]) -> dict[int, Seen]:
         crawled = [number for number in numbers if self._source(number).get("crawled")]
-        self._read |= self._texts([self._candidates[number - 1].id for number in crawled])
+        self._packed |= self._texts([self._candidates[number - 1].id for number in crawled])
         return {number: self._seen(number) for number in numbers}
 
     def whole(self, number: int) -> Text | None:
-        return self._read.get(self._candidates[number - 1].id)
+        packed = self._packed.get(self._candidates[number - 1].id)
+        return unpack(packed) if packed else None
 
     def numbered(self, number: int) -> int:
         pages = enumerate(self._candidates, 1)
         return next((place for place, one in pages if self._asked_by(one, self._own(one)) == number), 0)
 
     def _seen(self, number: int) -> Seen:
-        page, text = self._candidates[number - 1], self.whole(number)
-        source, own = page.source, self._own(page)
+        page = self._candidates[number - 1]
+        source, own, packed = page.source, self._own(page), self._packed.get(page.id)
+        text = unpack_beginning(packed, BEGINNING_BYTES) if packed else None
         called, crawled = source.get("called", ""), source.get("crawled", False)
         return Seen(
             source["url"],
@@ -180,10 +187,10 @@ class Best:
 def candidate(fields: Mapping[str, Sequence[Any]]) -> Candidate:
     """Make one of the values that a node has read."""
     source = {name: values[0] for name, values in fields.items()}
-    hits = opened(source[name] for name in BUCKETS if name in source)
+    hits = opened({name: value for name, value in source.items() if name.startswith(HITS)})
     return Candidate(hexadecimal(url_id(source["url"])), source, hits)
 
 
 def buckets_of(terms: Iterable[str]) -> list[str]:
-    """Return the names of the buckets of some terms, and of beginnings of terms."""
-    return sorted({bucket(bare) for term in terms for _, bare in parts(term)})
+    """Return the names of the buckets of some terms, and of beginnings of terms; of many, of the first."""
+    return list(dict.fromkeys(bucket(bare) for term in terms for _, bare in parts(term)))[:MOST_BUCKETS]

@@ -14,6 +14,7 @@ from webcrawler.text import Lexicon, parts
 from webcrawler.text.query import parse
 
 REMEMBERED_SECONDS = 60.0  # figures of the whole collection hardly move
+DOUBTED_SECONDS = 1.0  # those of a part, where the rest of a cluster did not answer
 AT_ONCE = 50  # terms of a request
 MOST_LANGUAGES = 200
 HELD = tuple(field for field in TEXTS if field != "cited")  # where a word may stand
@@ -26,7 +27,7 @@ class Collection:
     """What is remembered of a cluster's pages; for one thread."""
 
     def __init__(self, ask: Ask) -> None:
-        self._ask, self._until = ask, 0.0
+        self._asks, self._until, self._is_whole = ask, 0.0, True
         self.documents, self.servers = 0, 0
         self.languages: dict[str, int] = {}  # how many pages are in each, the most first
         self._means: dict[str, float] = {}  # words in a field, of the pages that have it
@@ -44,7 +45,14 @@ class Collection:
         self.languages = {one["key"]: one["doc_count"] for one in figures["languages"]["buckets"]}
         self._means = {field: figures[field]["value"] or 1.0 for field in TEXTS}
         self._frequencies, self._counted = {}, {}
-        self._until = monotonic() + REMEMBERED_SECONDS
+        self._until = monotonic() + (REMEMBERED_SECONDS if self._is_whole else DOUBTED_SECONDS)
+
+    def _ask(self, kinds: tuple[str, ...], body: Dsl) -> dict[str, Any]:
+        said = self._asks(kinds, body)
+        self._is_whole = not said["_shards"]["failed"]
+        if not self._is_whole:
+            self._until = min(self._until, monotonic() + DOUBTED_SECONDS)
+        return said
 
     def _figures(self) -> dict[str, Any]:
         """Return none where there is no such collection."""

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from webcrawler import clock
-from webcrawler.archive.catalog import unpack
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.opensearch.buckets import decoded
 from webcrawler.opensearch.candidates import Best, Candidate, CandidateReading, buckets_of, candidate
@@ -19,7 +18,6 @@ from webcrawler.opensearch.collection import Collection
 from webcrawler.opensearch.mapping import NAMED, PAGES, TEXTS, alias_name
 from webcrawler.opensearch.query import Dsl, changed, pages
 from webcrawler.opensearch.scores import score
-from webcrawler.records import Text
 from webcrawler.search import (
     CHANGED,
     CRAWLED,
@@ -135,13 +133,13 @@ class ClusterEngine:
         partial = bool(said["timed_out"] or said["_shards"]["failed"])
         return Found(some, said["hits"]["total"]["value"], partial, [said.get("aggregations", {})])
 
-    def _texts(self, ids: Sequence[str]) -> dict[str, Text]:
+    def _texts(self, ids: Sequence[str]) -> dict[str, bytes]:
         if not ids:
             return {}
         wanted = {"ids": {"values": list(ids)}}
         body = {**ONLY, "size": len(ids), "docvalue_fields": ["url", "text"], "query": wanted}
         found = [candidate(one["fields"]) for one in self._ask((PAGES,), body)["hits"]["hits"]]
-        return {one.id: unpack(decoded(one.source["text"])) for one in found}
+        return {one.id: decoded(one.source["text"]) for one in found}
 
     def _ask(self, kinds: tuple[str, ...], body: dict[str, Any]) -> dict[str, Any]:
         names = ",".join(alias_name(self._cluster.name, kind) for kind in kinds)
@@ -191,7 +189,7 @@ def _facets() -> Dsl:
 def _counts(facets: Sequence[Mapping[str, Any]]) -> dict[str, list[Count]]:
     """Return the counts of all matches, as `search.results` has them."""
     sites, languages, spans = Counter[str](), Counter[str](), Counter[str]()
-    for one in facets:
+    for one in filter(None, facets):
         for bucket in one["servers"]["buckets"]:
             sites[site_of(bucket["key"])] += bucket["doc_count"]
         languages.update({bucket["key"]: bucket["doc_count"] for bucket in one["languages"]["buckets"]})

@@ -11,7 +11,7 @@ from webcrawler.search.display import cut_title
 from webcrawler.search.engine import CHANGED, CRAWLED, SORTS, Answer, Engine, Question, lexicon_of
 from webcrawler.search.masks import FIELDS, PART, Matched, all_words
 from webcrawler.search.matches import HALF, Part
-from webcrawler.search.opened import Opened
+from webcrawler.search.opened import BEGINNING_BYTES, Opened
 from webcrawler.search.results import (
     MOST,
     SERVERS,
@@ -30,6 +30,7 @@ from webcrawler.search.shown import Listed, Seen, title_of
 from webcrawler.search.snippets import Snippets
 
 __all__ = [
+    "BEGINNING_BYTES",
     "CHANGED",
     "CRAWLED",
     "DEADLINE_SECONDS",

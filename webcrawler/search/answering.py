@@ -207,7 +207,7 @@ class Answering(ABC):
         if question.sort == RELEVANCE:
             page = result_page(best, start, limit, answer.servers)
         shown = hits(page, max((one.score for one in best), default=0.0), snippets, answer)
-        explained = [hit.number for hit in shown[:MAX_EXPLAINED]] if question.explain else []
+        explained = [one.number for one in page[:MAX_EXPLAINED]] if question.explain else []
         return Results(
             query.text,
             answer.total if best or start else 0,  # none of the few may be shown

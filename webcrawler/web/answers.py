@@ -167,4 +167,5 @@ def searcher_of(config: Config) -> Answering:
         )
     from webcrawler.opensearch import ClusterSearcher
 
-    return ClusterSearcher(config.search_url, config.crawl_dir, deadline_seconds=config.deadline_seconds)
+    # twice as long: half of it may pass until another node is asked
+    return ClusterSearcher(config.search_url, config.crawl_dir, deadline_seconds=2 * config.deadline_seconds)

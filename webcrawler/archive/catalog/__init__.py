@@ -84,6 +84,7 @@ __all__ = [
     "snapshot",
     "take_place",
     "unpack",
+    "unpack_beginning",
 ]
 
 DOCUMENT = """
