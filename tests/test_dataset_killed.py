@@ -14,6 +14,9 @@ import failpoints
 import pytest
 from crawled import crawled, fetched, link
 from exported import Dataset, difference
+from localweb import crawl, page, redirect, sites
+from test_realtime import WITH_INDEX
+from waiting import at_rest
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.dataset.manifest import ROOT
@@ -54,3 +57,15 @@ def test_a_url_that_cannot_be_used_leaves_the_other_views_at_work(tmp_path: Path
 
     with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
         assert applied_seq(folder / "index") == catalog.last_seq()
+
+
+def test_a_crawl_leaves_the_tables_of_what_it_found(tmp_path: Path) -> None:
+    folder, url = tmp_path / "crawl", str(tmp_path / "dataset")
+    with sites(one={"/": page("/a", "/b", "/gone"), "/a": page("/b"), "/b": redirect("/a")}) as web:
+        crawl(folder, "index", "-a", f"seeds={web['one'].url}/", ITEM_PIPELINES=WITH_INDEX, DATASET_URL=url)
+    at_rest(folder)
+
+    dataset = Dataset(url)
+    assert not difference(dataset, folder)
+    found = dataset.rows("SELECT url_path, state FROM urls ORDER BY url_path")
+    assert found == [("/", "document"), ("/a", "document"), ("/b", "redirect"), ("/gone", "gone")]
