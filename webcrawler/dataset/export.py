@@ -53,14 +53,13 @@ class Export:
         self._parts = Parts(store, url, home, scratch)
         found = manifest.newest_of(store, url, home)
         self._in_force = found or Manifest(home, 0, 0, catalog.identity, 0, 0, ())
-        self._parts.delete(self._parts.orphans(self._in_force))
-        if not self._is_of_catalog():
+        there = self._parts.files()
+        named = {part.path for part in self._in_force.parts} | {path for path, _ in self._in_force.replaced}
+        self._parts.delete([path for path in there if path not in named])  # their writer died before it did
+        whole = tuple(part for part in self._in_force.parts if there.get(part.path) == part.bytes)
+        if whole != self._in_force.parts or not self._is_of_catalog():
             _log.warning("the dataset at %s is of another state of the catalog: all is exported anew", url)
-            whole = manifest.whole(store, url, self._in_force.parts)
-            epoch = self._in_force.epoch + 1
-            self._in_force = replace(
-                self._in_force, epoch=epoch, catalog=catalog.identity, seq=0, urls=0, parts=whole
-            )
+            self._begin_epoch(whole)
         self._seq, self._urls = self._in_force.seq, self._in_force.urls
         self._rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in TABLES}
         self._documents = catalog.count_documents()
@@ -130,11 +129,15 @@ class Export:
         return True
 
     def _is_of_catalog(self) -> bool:
-        """Is the manifest in force of this catalog, no newer than that, and whole?"""
+        """Is the manifest in force of this catalog, and no newer than that?"""
         now, catalog = self._in_force, self._catalog
-        if now.catalog != catalog.identity or now.seq > catalog.last_seq():
-            return False
-        return now.parts == manifest.whole(self._store, self._url, now.parts)
+        return now.catalog == catalog.identity and now.seq <= catalog.last_seq()
+
+    def _begin_epoch(self, parts: tuple[Part, ...]) -> None:
+        """Tell all anew; these parts stay in force until that is done."""
+        now = self._in_force
+        begun = replace(now, epoch=now.epoch + 1, catalog=self._catalog.identity, parts=parts)
+        self._in_force = replace(begun, seq=0, urls=0)
 
     def _put(self, new: Manifest, before: Sequence[Part]) -> None:
         """Put a manifest in force, and delete what no reader needs any more."""
@@ -176,7 +179,7 @@ class Exporting:
             _log.warning("%s; it is tried again", error)
         except AlreadyExistsError:
             _log.warning("another process writes as home %s: is this folder a copy of another?", self._home)
-        except BadInput as error:
+        except (BadInput, ValueError) as error:  # pyarrow's, too: the other views go on
             _log.error("%s: nothing is exported", error)
             self._has_ended = True
         self._export, self._has_failed = None, True

@@ -115,16 +115,13 @@ def put(store: Store, url: str, manifest: Manifest) -> None:
 def refuse_halves(store: Store, url: str, parts: Sequence[Part]) -> None:
     """Raises BadInput: one of these is missing, or is not as long as its manifest says."""
     for part in parts:
-        size = _size(store, url, part)
-        if size is None:
-            raise BadInput(f"{url}/{part.path} is missing, though a manifest names it")
+        try:
+            with reached(url):
+                size = store.head(part.path)["size"]
+        except FileNotFoundError:  # obstore raises Python's own
+            raise BadInput(f"{url}/{part.path} is missing, though a manifest names it") from None
         if size != part.bytes:
             raise BadInput(f"{url}/{part.path} is damaged: it has {size} bytes of {part.bytes}")
-
-
-def whole(store: Store, url: str, parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Those of these that are there, and as long as their manifest says."""
-    return tuple(part for part in parts if _size(store, url, part) == part.bytes)
 
 
 def home_of(crawl_dir: Path) -> str:
@@ -134,14 +131,6 @@ def home_of(crawl_dir: Path) -> str:
         with replaced(file) as new:
             new.write(secrets.token_hex(6).encode())
     return file.read_text("ascii").strip()
-
-
-def _size(store: Store, url: str, part: Part) -> int | None:
-    try:
-        with reached(url):
-            return store.head(part.path)["size"]
-    except FileNotFoundError:
-        return None
 
 
 def _folder(home: str) -> str:

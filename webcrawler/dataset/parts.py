@@ -17,7 +17,7 @@ import obstore
 import pyarrow as pa
 from pyarrow import parquet
 
-from webcrawler.dataset.manifest import ROOT, Manifest, Part, Store
+from webcrawler.dataset.manifest import ROOT, Part, Store
 from webcrawler.dataset.schema import TABLES
 from webcrawler.objects import reached
 
@@ -82,17 +82,15 @@ class Parts:
             with reached(self._url), suppress(FileNotFoundError):
                 self._store.delete(path)
 
-    def orphans(self, manifest: Manifest) -> list[str]:
-        """The files of this home that its newest manifest does not know: their writer died before it."""
-        known = {part.path for part in manifest.parts} | {path for path, _ in manifest.replaced}
+    def files(self) -> dict[str, int]:
+        """The files of this home's tables by path, and how long they are; some may be of no manifest."""
         with reached(self._url):
-            return [
-                meta["path"]
+            return {
+                meta["path"]: meta["size"]
                 for table in TABLES
                 for some in self._store.list(_folder(table, self._home))
                 for meta in some
-                if meta["path"] not in known
-            ]
+            }
 
 
 def opened(store: Store, part: Part) -> RawIOBase:
