@@ -27,7 +27,8 @@ from webcrawler.dataset.place import Place
 from webcrawler.dataset.schema import TABLES
 
 HOMES = ("north", "south")
-PART = 2_000_000  # rows
+PART = 2_000_000  # links, as of parts that were made one
+GROUP = 65_536  # rows, as exporters have it
 LINKS_A_PAGE = 30
 
 
@@ -141,7 +142,7 @@ def make(folder: Path, links: int) -> None:
                 given[f.name].cast(f.type) if f.name in given.column_names else pa.nulls(rows, f.type)
                 for f in schema
             ]
-            parquet.write_table(pa.table(full, schema=schema), path, compression="zstd")
+            parquet.write_table(pa.table(full, schema=schema), path, compression="zstd", row_group_size=GROUP)
             parts[home].append(Part(table, key, rows, path.stat().st_size, "", 1, 1, 1))
     for home in HOMES:
         manifest.put(place.store, place.url, Manifest(home, 1, 1, "c", 1, 1, tuple(parts[home])))
