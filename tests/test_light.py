@@ -16,7 +16,7 @@ from webcrawler.errors import LIBRARIES
 from webcrawler.orderings import MODES
 from webcrawler.orderings.registry import Mode
 
-BROUGHT_BY_SCRAPY = {"lxml"}
+BROUGHT_BY_SCRAPY = {"lxml", "urllib3"}
 UNWANTED = {name for names in LIBRARIES.values() for name in names} - BROUGHT_BY_SCRAPY | {"sqlite3"}
 IMPORTED_AS = {
     "scikit-learn": "sklearn",

@@ -95,15 +95,15 @@ def _outward(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> 
 
 
 def _exporting(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> View:
-    from webcrawler.dataset.export import Exporting
+    from webcrawler.dataset import export
 
-    return Exporting(catalog, crawl_dir, str(settings["DATASET_URL"]))
+    return export.Exporting(catalog, crawl_dir, str(settings["DATASET_URL"]))
 
 
 def _taking(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> View:
-    from webcrawler.dataset.results import Taking
+    from webcrawler.dataset import results
 
-    return Taking(catalog, crawl_dir, str(settings["DATASET_URL"]))
+    return results.Taking(catalog, crawl_dir, str(settings["DATASET_URL"]))
 
 
 def _sinking(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> View:
