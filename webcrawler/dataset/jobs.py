@@ -38,7 +38,7 @@ READ = ("urls", "documents", "links", "postings")
 MAX_TEXTS = 200  # anchors of a page, as in `webcrawler.index.schema`
 CROWDED = 100  # documents of a band that are looked at, as in near.sql of the catalog
 HOPS = 6  # times twice as many steps: 64 redirects
-STEPS = ("tables", "duplicates", "anchors", "ranks", "domains", "terms")
+STEPS = ("tables", "duplicates", "terms", "anchors", "ranks", "domains")
 BY_HOME = {
     "anchors_elsewhere": "url_id, anchor, others, own",
     "duplicates": "url_id, original_id, kind",
@@ -211,8 +211,6 @@ class Jobs:
         pagerank.by_sql(engine)
         engine.keep("domain_ranks", "SELECT url_id, pagerank FROM ranks")
         self._write("domains", text("domains"))
-        for table in ("documents", "edges", "pages", "ranks", "domain_edges", "domain_ranks"):
-            engine.drop(table)
 
     def _terms(self) -> None:
         self._write("terms", text("terms"))
