@@ -6,7 +6,7 @@ Its segments are Whoosh's, written and read as arrays. `follower` keeps index an
 `postings` decodes many hit lists at once.
 """
 
-from webcrawler.index import follower
+from webcrawler.index import follower, once
 from webcrawler.index.codec import BulkCodec
 from webcrawler.index.files import MappedSegment
 from webcrawler.index.folder import applied_seq, indexed_documents
@@ -23,7 +23,6 @@ from webcrawler.index.schema import (
     Number,
     anchors_document,
     anchors_of,
-    index_document,
     indexable,
     term_counts,
 )
@@ -56,9 +55,9 @@ __all__ = [
     "applied_seq",
     "followed",
     "follower",
-    "index_document",
     "indexable",
     "indexed_documents",
+    "once",
     "pack",
     "reindex",
     "term_counts",

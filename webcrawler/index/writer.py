@@ -22,6 +22,7 @@ from whoosh.index import FileIndex
 from whoosh.reading import IndexReader
 from whoosh.writing import OPTIMIZE, SegmentWriter
 
+from webcrawler.index import once
 from webcrawler.index.codec import BulkCodec, Row
 from webcrawler.index.folder import applied_seq, open_index
 from webcrawler.index.postings import Postings
@@ -29,7 +30,6 @@ from webcrawler.index.schema import (
     Anchored,
     Indexable,
     anchors_document,
-    index_document,
     make_anchors_schema,
     make_schema,
 )
@@ -190,7 +190,7 @@ class WhooshEngine:
     ) -> None:
         """Commit documents, and that all changes up to `seq` are applied."""
         numbers = {*gone, *(one.document.number for one in documents)}
-        _commit(self._index, numbers, (index_document(*one) for one in documents), seq, _MOST_MERGED)
+        _commit(self._index, numbers, map(once.made, documents), seq, _MOST_MERGED)
         sys.audit("webcrawler.index.committed")
         self.applied = seq
 

@@ -18,8 +18,8 @@ from webcrawler.index import (
     Indexable,
     anchors_document,
     anchors_of,
-    index_document,
     indexable,
+    once,
     pack,
 )
 from webcrawler.linkgraph import stored
@@ -91,7 +91,7 @@ def _said(url: str, server: str, rank: float, writer: Writer) -> Source:
 def _page(
     one: Indexable, names: Anchored | None, known: Known, targets: list[int], near: int | None
 ) -> Source:
-    document = index_document(*one)
+    document = once.made(one)
     main, _ = content.split(one.text, one.repeats.digests)
     found = _texts({name: document[name] for name in OF_PAGES} | _anchors(names))
     found["lengths"]["body"] = document["length"]

@@ -15,6 +15,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import from_settings
 from webcrawler.errors import WebcrawlerError
 from webcrawler.frontier import Frontier, folder_name, ordering
+from webcrawler.index import once
 from webcrawler.opensearch.bulk import Bulk
 from webcrawler.opensearch.client import Cluster
 from webcrawler.opensearch.homes import Homes
@@ -39,6 +40,7 @@ class Sinking:
         self._held: tuple[int, ...] = ()  # of the catalog, when all was there
         self._trouble = ""  # why the cluster takes nothing
         self._since = 0.0  # when that began, or the last crawl ended, on the monotonic clock
+        once.share()
         self._thread = threading.Thread(target=self._run, name="sink", daemon=True)
         self._thread.start()
 
