@@ -57,7 +57,7 @@ class Graph(Command):
     def _take(self, opts: argparse.Namespace) -> None:
         """Do all that views do, as at the end of a crawl; where one is alive, its own views do it."""
         self._dataset_url("take")
-        from webcrawler.index.elsewhere import Elsewhere  # slow to import
+        from webcrawler.index import Elsewhere  # slow to import
         from webcrawler.views import derive
 
         self.catalog_file  # noqa: B018 - or nothing was crawled

@@ -34,14 +34,14 @@ class Sink(Command):
         {"status": self._status, "errors": self._errors, "rebuild": self._rebuild}[args[0]](url, opts)
 
     def _status(self, url: str, opts: argparse.Namespace) -> None:
-        from webcrawler.opensearch.status import status
+        from webcrawler.opensearch import status
 
         self.show(status(self.crawl_dir, url), opts)
 
     def _errors(self, url: str, opts: argparse.Namespace) -> None:
-        from webcrawler.opensearch.refused import read
+        from webcrawler.opensearch import refused
 
-        found = read(self.crawl_dir)
+        found = refused(self.crawl_dir)
         if opts.json:
             print(json.dumps([{"url": url, **one} for url, one in found.items()], indent=2))
             return
@@ -50,7 +50,7 @@ class Sink(Command):
             print(f"{when}  {printable(name)}\n  {printable(one['why'])}")
 
     def _rebuild(self, url: str, opts: argparse.Namespace) -> None:
-        from webcrawler.opensearch.status import status, write_anew
+        from webcrawler.opensearch import status, write_anew
 
         with Views(self.crawl_dir).take_over():
             write_anew(self.crawl_dir, url)

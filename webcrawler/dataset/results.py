@@ -26,7 +26,7 @@ from webcrawler.dataset.manifest import home_of
 from webcrawler.dataset.place import Place
 from webcrawler.dataset.runs import Run
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.index.elsewhere import Elsewhere
+from webcrawler.index import Elsewhere
 from webcrawler.linkgraph import DAMPING, stored
 
 COPIES = "elsewhere.parts"  # of a bucket's files, while they are read

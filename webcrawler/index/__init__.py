@@ -8,6 +8,7 @@ Its segments are Whoosh's, written and read as arrays. `follower` keeps index an
 
 from webcrawler.index import follower, once
 from webcrawler.index.codec import BulkCodec
+from webcrawler.index.elsewhere import Elsewhere
 from webcrawler.index.files import MappedSegment
 from webcrawler.index.folder import applied_seq, indexed_documents
 from webcrawler.index.follower import reindex, wait_until_caught_up
@@ -37,6 +38,7 @@ __all__ = [
     "VERSION",
     "Anchored",
     "BulkCodec",
+    "Elsewhere",
     "Finds",
     "Flat",
     "HitList",

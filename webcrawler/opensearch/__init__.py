@@ -6,7 +6,9 @@ in order.
 """
 
 from webcrawler.opensearch.client import Cluster
+from webcrawler.opensearch.refused import read as refused
 from webcrawler.opensearch.searcher import ClusterSearcher
+from webcrawler.opensearch.status import status, write_anew
 from webcrawler.opensearch.view import Sinking
 
-__all__ = ["Cluster", "ClusterSearcher", "Sinking"]
+__all__ = ["Cluster", "ClusterSearcher", "Sinking", "refused", "status", "write_anew"]

@@ -15,6 +15,7 @@ from webcrawler.archive.catalog import Catalog, Known
 from webcrawler.archive.catalog import pack as pack_text
 from webcrawler.index import (
     Anchored,
+    Elsewhere,
     Indexable,
     anchors_document,
     anchors_of,
@@ -25,6 +26,7 @@ from webcrawler.index import (
 from webcrawler.linkgraph import stored
 from webcrawler.opensearch import buckets
 from webcrawler.opensearch.mapping import FILLER
+from webcrawler.records import Document
 from webcrawler.text import content
 from webcrawler.urls import host_and_port, registrable_domain, url_id
 
@@ -51,15 +53,26 @@ class Made(NamedTuple):
 
 
 def made(
-    catalog: Catalog, numbers: Sequence[int], ranks: stored.Ranks | None, writer: Writer
+    catalog: Catalog,
+    numbers: Sequence[int],
+    ranks: stored.Ranks | None,
+    writer: Writer,
+    elsewhere: Elsewhere,
 ) -> Iterator[Made]:
-    """Yield the documents of these page numbers as the catalog has them now."""
+    """Yield the documents of these page numbers as the catalog has them now.
+
+    Args:
+        elsewhere: what other folders say of them. A page whose original they have is none.
+    """
     urls, servers = catalog.urls.of(numbers), catalog.urls.servers_of(numbers)
     unseen = set(catalog.unseen().tolist())  # finds of searches of the web are no part of the collection
     seen = [number for number in numbers if number not in unseen]
-    pages = {one.document.number: one for one in indexable(catalog, catalog.documents(seen))}
-    anchored = {one.number: one for one in anchors_of(catalog, seen)}
-    known, near = catalog.checks.known(list(pages)), _near(catalog, list(pages))
+    documents = catalog.documents(seen)
+    copies = elsewhere.originals(document.id for document in documents.values())
+    originals = {n: document for n, document in documents.items() if document.id not in copies}
+    pages = {one.document.number: one for one in indexable(catalog, originals)}
+    anchored = {one.number: one for one in anchors_of(catalog, seen, elsewhere)}
+    known, near = catalog.checks.known(list(pages)), _near(catalog, originals, elsewhere)
     targets = catalog.links.targets(list(pages))
     for number in urls:
         said = _said(urls[number], servers[number], rank_of(ranks, number), writer)
@@ -67,7 +80,7 @@ def made(
         page = named = None
         if one:
             page = said | _page(one, names, known[number], targets[number], near.get(number))
-        elif names:
+        elif names and (number in originals or number not in documents):
             named = said | _named(names)
         yield Made(hexadecimal(url_id(urls[number])), urls[number], servers[number], page, named)
 
@@ -146,11 +159,13 @@ def _sites(server: str) -> list[str]:
     return [name for n in range(len(labels)) if (name := ".".join(labels[n:]))] + [f"{host}:{port}"]
 
 
-def _near(catalog: Catalog, numbers: Sequence[int]) -> dict[int, int]:
-    """By page number, the URL id of the oldest document that it nearly repeats."""
-    older = catalog.near_duplicates(numbers)
+def _near(catalog: Catalog, pages: Mapping[int, Document], elsewhere: Elsewhere) -> dict[int, int]:
+    """By page number, the URL id of the oldest document that it nearly repeats, here or in other folders."""
+    older = catalog.near_duplicates(list(pages))
     ids = {number: document.id for number, document in catalog.documents([*{*older.values()}]).items()}
-    return {number: ids[first] for number, first in older.items() if first in ids}
+    found = {number: ids[first] for number, first in older.items() if first in ids}
+    said = elsewhere.originals((page.id for page in pages.values()), "near")
+    return found | {number: said[page.id] for number, page in pages.items() if page.id in said}
 
 
 def rank_of(ranks: stored.Ranks | None, number: int) -> float:

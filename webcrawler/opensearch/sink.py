@@ -14,7 +14,7 @@ from typing import Any
 
 from webcrawler.archive.catalog import LEAST_PAGES, SAMPLED, Catalog
 from webcrawler.clock import now
-from webcrawler.index import anchors_of
+from webcrawler.index import Elsewhere, anchors_of
 from webcrawler.linkgraph import stored
 from webcrawler.opensearch.bulk import Bulk, Write
 from webcrawler.opensearch.client import Cluster
@@ -53,12 +53,14 @@ class Sink:
     """
 
     def __init__(self, catalog: Catalog, crawl_dir: Path, cluster: Cluster, homes: Homes, bulk: Bulk) -> None:
-        self._catalog, self._ranks_dir = catalog, crawl_dir / "ranks"
+        self._catalog, self._crawl_dir, self._ranks_dir = catalog, crawl_dir, crawl_dir / "ranks"
+        self._elsewhere = Elsewhere(crawl_dir)
         self._cluster, self._homes, self._bulk = cluster, homes, bulk
         self._state = homes.state
         self._indexes = Indexes(cluster, self._state)
         self._checkpoint = Checkpoint()
         self._pages: list[int] = []  # that are left to look at in this round
+        self._told = set[int]()  # of those, the ones of which other folders say something else now
         self._round = Checkpoint()  # what is known when it is over
         self.round_due = 0.0  # on the monotonic clock
 
@@ -83,9 +85,13 @@ class Sink:
         self._checkpoint = Checkpoint(self._catalog.identity, term, swept=self._checkpoint.swept)
         self._keep()
 
-    def held(self) -> tuple[int, int]:
-        """What is there of changes and anchor texts, and of ranks: `known` where nothing is left to do."""
-        return min(self._checkpoint.seq, self._checkpoint.anchors), self._checkpoint.ranks
+    def held(self) -> tuple[int, int, int]:
+        """What is there of changes and anchor texts, of ranks, and of what other folders say.
+
+        It is `known` where nothing is left to do.
+        """
+        state = self._checkpoint
+        return min(state.seq, state.anchors), state.ranks, state.elsewhere
 
     def step(self) -> bool:
         """Write the next changes; returns whether there were any."""
@@ -108,24 +114,32 @@ class Sink:
         if not self._pages and not self._begin_round(with_ranks):
             return False
         some, self._pages = self._pages[:ROUND], self._pages[ROUND:]
-        self._write(self._differing(some), self._where_it_is)
+        self._write([number for number in some if number in self._told], self._both)
+        others = [number for number in some if number not in self._told]
+        self._write(self._differing(others), self._where_it_is)
         if not self._pages:
-            self._keep(anchors=self._round.anchors, ranks=self._round.ranks)
+            self._keep_round()
         ended = time.monotonic()
         self.round_due = max(began, self.round_due) + (ended - began) / ROUNDS_SHARE
         return True
 
     def _begin_round(self, with_ranks: bool) -> bool:
-        seq, ranks = known(self._catalog, self._ranks_dir)
+        seq, ranks, told = known(self._catalog, self._crawl_dir)
         is_ranked = with_ranks and ranks != self._checkpoint.ranks
-        self._round = self._checkpoint._replace(anchors=seq)
+        self._round = self._checkpoint._replace(anchors=seq, elsewhere=told)
         if is_ranked:
             self._round = self._round._replace(ranks=ranks)
         after = 0 if is_ranked else self._checkpoint.anchors
-        self._pages = self._catalog.anchors.changed(after, seq)
+        changed = self._elsewhere.changed(self._checkpoint.elsewhere, told)
+        self._told = set(self._catalog.urls.numbers(changed))
+        self._pages = sorted({*self._catalog.anchors.changed(after, seq), *self._told})
         if not self._pages and self._round != self._checkpoint:
-            self._keep(anchors=self._round.anchors, ranks=self._round.ranks)
+            self._keep_round()
         return bool(self._pages)
+
+    def _keep_round(self) -> None:
+        done = self._round
+        self._keep(anchors=done.anchors, ranks=done.ranks, elsewhere=done.elsewhere)
 
     def tidy(self) -> None:
         """All is there: take out what no catalog has any more, and have searches see it."""
@@ -152,7 +166,7 @@ class Sink:
         gone = tombstone(now(), writer)
 
         def writes() -> Iterator[Write]:
-            for one in made(self._catalog, numbers, ranks, writer):
+            for one in made(self._catalog, numbers, ranks, writer, self._elsewhere):
                 version = self._homes.version(one.server, seq)
                 for kind, source in places(one).items():
                     yield Write(self._indexes.name(kind), one.id, one.url, version, source or gone)
@@ -175,7 +189,7 @@ class Sink:
         ids = {number: hexadecimal(url_id(url)) for number, url in self._catalog.urls.of(numbers).items()}
         servers = self._catalog.urls.servers_of(numbers)
         there = self._there(list(ids.values()))
-        said = {one.number: digest_of(one) for one in anchors_of(self._catalog, numbers)}
+        said = {one.number: digest_of(one) for one in anchors_of(self._catalog, numbers, self._elsewhere)}
         ranks = stored.load(self._ranks_dir, self._catalog.identity)
         return [
             number
@@ -211,7 +225,7 @@ class Sink:
         self._state.keep(self._homes.folder, self._indexes.generation, self._checkpoint)
 
 
-def known(catalog: Catalog, ranks_dir: Path) -> tuple[int, int]:
-    """The last change of the catalog, and that which its ranks know."""
-    ranks = stored.load(ranks_dir, catalog.identity)
-    return catalog.last_seq(), ranks.seq if ranks else 0
+def known(catalog: Catalog, crawl_dir: Path) -> tuple[int, int, int]:
+    """The last change of the catalog, that which its ranks know, and the last that other folders told."""
+    ranks = stored.load(crawl_dir / "ranks", catalog.identity)
+    return catalog.last_seq(), ranks.seq if ranks else 0, Elsewhere(crawl_dir).seq

@@ -28,6 +28,7 @@ class Checkpoint(NamedTuple):
     seq: int = 0  # the last change
     anchors: int = 0  # the last change whose anchor texts are there
     ranks: int = 0  # the change up to which the ranks are known that are there
+    elsewhere: int = 0  # the last of what other folders say that is there
     swept: int = 0  # the term for which what it wrote before was taken out
     purged: float = 0.0  # when old tombstones were taken out last
     at: float = 0.0

@@ -50,7 +50,7 @@ class Sinking:
         return False
 
     def is_behind(self) -> bool:
-        if self._held == known(self._catalog, self._crawl_dir / "ranks"):
+        if self._held == known(self._catalog, self._crawl_dir):
             return False
         has_lost = self._trouble and time.monotonic() - self._since > PATIENCE_SECONDS
         if has_lost:
