@@ -25,6 +25,8 @@ ELSEWHERE = {  # pages and commands that are not typed here, and why
     "docs/how-to/operate.md": "test_operate.py runs each section",
     "docs/how-to/make-a-release.md": "test_packaging.py builds and installs; no test publishes",
     "docs/how-to/run-in-containers.md": "there is no Docker; test_containers.py checks the files",
+    "docs/how-to/keep-pages-in-s3.md": "test_pages_in_s3.py has such servers",
+    "docs/how-to/from-one-machine-to-ten.md": "the stages fleet and opensearch start these engines",
     "docs/explanation/freshness.md": "hours: figures of the laboratory",
     "docs/explanation/figures.md": "hours: figures of graphs that the project does not hold",
     r"pip install |apt(-get)? install |python3 -m venv ": "the environment is there",

@@ -22,7 +22,6 @@ from webcrawler import metrics
 from webcrawler.errors import Unavailable
 from webcrawler.frontier import CAUSES
 from webcrawler.metrics import PREFIX
-from webcrawler.search import Answering
 from webcrawler.web.config import Config
 from webcrawler.web.hosts import is_local
 from webcrawler.web.render import UNREADABLE, NotNow, log_fault
@@ -157,7 +156,7 @@ async def health(request: Request) -> Response:
     """Asks a search thread whether the index can be read; it is well where nothing is indexed yet."""
     try:
         async with asyncio.timeout(HEALTH_SECONDS):
-            await request.app.state.answers.ask(Answering.check)
+            await request.app.state.answers.ask(lambda searcher: searcher.check())
     except TimeoutError:
         return JSONResponse({"status": "unwell", "reason": "no search thread is free"}, 503, NO_STORE)
     except Unavailable as error:
