@@ -32,6 +32,7 @@ _BYTES = {"type": "binary", "doc_values": True}  # quick to read: see `buckets`
 _SETTINGS: dict[str, Any] = {
     "auto_expand_replicas": "0-1",
     "codec": "best_compression",
+    "max_docvalue_fields_search": 300,  # all buckets at once; usually 100
     "refresh_interval": REFRESH,
     "similarity": {"default": {"type": "BM25", "k1": 2.0 * SCALE, "b": 0.5}},
     "analysis": {
