@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from zlib import crc32
 
 import msgpack
@@ -44,3 +44,9 @@ def decoded(value: str) -> bytes:
 def opened(values: Mapping[str, str]) -> dict[str, Lists]:
     """Return the hit lists of some buckets of a document, by the name of the bucket."""
     return {name: msgpack.unpackb(decoded(value)) for name, value in values.items()}
+
+
+def without(value: str, fields: Collection[str]) -> str:
+    """Return a bucket without the hit lists of some fields."""
+    kept = {name: lists for name, lists in msgpack.unpackb(b64decode(value)).items() if name not in fields}
+    return b64encode(msgpack.packb(kept)).decode()

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from webcrawler import clock
 from webcrawler.errors import BadInput, Unavailable
+from webcrawler.opensearch import buckets
 from webcrawler.opensearch.client import PASSING, Cluster, reason
 from webcrawler.opensearch.documents import Source
 from webcrawler.opensearch.refused import Refused
@@ -40,9 +41,12 @@ class Write(NamedTuple):
 
     def cut(self) -> Write:
         """Without its body: it is found by its title, its anchors and its address."""
-        source = {name: value for name, value in self.source.items() if name not in OF_BODY}
-        for name in ("hits", "lengths"):
-            source[name] = {key: value for key, value in source[name].items() if key not in OF_BODY}
+        source: Source = {
+            name: buckets.without(value, OF_BODY) if name in buckets.BUCKETS else value
+            for name, value in self.source.items()
+            if name not in OF_BODY
+        }
+        source["lengths"] = {key: n for key, n in source["lengths"].items() if key not in OF_BODY}
         return self._replace(source=source)
 
     @property
