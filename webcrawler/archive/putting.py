@@ -31,7 +31,8 @@ class Putting:
     def __init__(self, catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> None:
         self._folder = crawl_dir / "pages"
         self._address = _address(crawl_dir, str(settings["PAGES_URL"]).rstrip("/"), catalog)
-        self._keeps = is_yes(settings.get("PAGES_KEEP", "yes"))
+        keeps = settings.get("PAGES_KEEP")
+        self._keeps = keeps is None or is_yes(keeps)
         self._thread = ThreadPoolExecutor(1, "putting")
         self._work: Future[None] | None = None
         self._is_checked = False  # does the store have what it once had?

@@ -123,7 +123,13 @@ class Remove(Command):
             reindex(self.crawl_dir, lambda applied, last: progress("index", applied, last))
             progress("words", 0, None)
             remake(self.crawl_dir)
+        if self._is_followed():
+            Views(self.crawl_dir).ensure_started(self.views_settings())
         return {"records_deleted": purged.records, "duplicates_completed": purged.completed}
+
+    def _is_followed(self) -> bool:
+        """Do others follow this folder, who have to hear of it before the next crawl?"""
+        return any(self.project.get(name) for name in ("SINK_URL", "DATASET_URL"))
 
     def _undo(self, undone: frozenset[str]) -> dict[str, int]:
         change(
@@ -156,5 +162,6 @@ class Remove(Command):
             Catalog(self.crawl_dir / "catalog.sqlite").close()
             if not is_crawling(self.crawl_dir):
                 wait_until_caught_up(self.crawl_dir)
-            if (self.crawl_dir / "vocabulary").exists():  # suggestions are titles
+            # suggestions are titles
+            if (self.crawl_dir / "vocabulary").exists() or self._is_followed():
                 Views(self.crawl_dir).ensure_started(self.views_settings())

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from webcrawler.dataset.engines import quoted
 from webcrawler.dataset.manifest import Manifest, Part
 from webcrawler.dataset.parts import ROWS_READ, Parts
 from webcrawler.dataset.schema import TABLES
@@ -59,7 +60,9 @@ def alive(parts: Parts, some: Sequence[Part], urls: Sequence[Part]) -> Iterator[
     schema = TABLES[table]
     with TemporaryDirectory(dir=parts.scratch) as folder, closing(duckdb.connect()) as db:
         try:
-            db.execute(f"SET memory_limit = '{MEMORY}'; SET threads = 1; SET temp_directory = '{folder}'")
+            db.execute(
+                f"SET memory_limit = '{MEMORY}'; SET threads = 1; SET temp_directory = '{quoted(folder)}'"
+            )
             db.execute("SET TimeZone = 'UTC'")
             db.register("urls", _reader(parts, urls, "urls", ["url_id", "seq"]))
             db.execute("CREATE TEMP TABLE newest AS SELECT url_id, max(seq) AS seq FROM urls GROUP BY url_id")

@@ -91,7 +91,7 @@ class DuckDB:
         self.faults: tuple[type[Exception], ...] = (duckdb.Error,)
         self.db = duckdb.connect(str(work / "tables.duckdb"))
         self.db.execute("SET preserve_insertion_order = false; SET TimeZone = 'UTC'")
-        self.db.execute(f"SET temp_directory = '{_quoted(str(work / 'spilled'))}'")
+        self.db.execute(f"SET temp_directory = '{quoted(str(work / 'spilled'))}'")
         if megabytes:
             self.db.execute(f"SET memory_limit = '{megabytes}MiB'")
 
@@ -112,7 +112,7 @@ class DuckDB:
 
     def write(self, text: str, folder: str, **values: object) -> None:
         part = self._work / "part.parquet"
-        self._execute(f"COPY ({text}) TO '{_quoted(str(part))}' (FORMAT parquet, COMPRESSION zstd)", values)
+        self._execute(f"COPY ({text}) TO '{quoted(str(part))}' (FORMAT parquet, COMPRESSION zstd)", values)
         self._place.put(f"{folder}/0.parquet", part)
         part.unlink()
 
@@ -186,5 +186,5 @@ def _used(text: str, values: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in values.items() if name in named}
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     return text.replace("'", "''")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from webcrawler.errors import BadInput
 from webcrawler.files import replaced
 from webcrawler.objects import open_store, reached
 
@@ -34,7 +35,13 @@ class Place:
         self._folder = None if "://" in url else Path(url).absolute()
 
     def local(self, key: str, copies: Path) -> Path:
-        """Return where a file can be read on this machine: there, or a copy in this folder."""
+        """Return where a file can be read on this machine: there, or a copy in this folder.
+
+        Raises:
+            BadInput: the key, which another machine has written, leads out of the dataset.
+        """
+        if key.startswith("/") or ".." in key.split("/"):
+            raise BadInput(f"{self.url}: {key[:100]!r} is no file of a dataset")
         if self._folder:
             return self._folder / key
         copy = copies / key

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+import sqlite3
 import sys
 import time
 from collections.abc import Iterator
@@ -100,7 +101,7 @@ class Taking:
         self._due = time.monotonic() + clock.RESULTS_POLL_SECONDS
         try:
             self._take_newest()
-        except (Unavailable, BadInput, OSError) as error:
+        except (Unavailable, BadInput, OSError, ArrowException, sqlite3.Error) as error:
             _log.warning("results of all folders are not taken: %s", error)
         self._has_looked = True
         return False

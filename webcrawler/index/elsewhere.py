@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webcrawler import clock
+from webcrawler.errors import Unavailable
 
 NAME = "elsewhere.sqlite"
 VERSION = 1
@@ -111,6 +112,7 @@ class Elsewhere:
     def _opened(self) -> sqlite3.Connection:
         db = sqlite3.connect(self._file, isolation_level=None)
         try:
+            db.execute("PRAGMA journal_mode = WAL")  # who reads does not wait for who takes a run
             if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 db.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
             if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
@@ -122,8 +124,13 @@ class Elsewhere:
 
     def _read(self, query: str, *values: object) -> list[Any]:
         if self._file.exists():
-            with suppress(sqlite3.DatabaseError), closing(self._opened()) as db:
-                return db.execute(query, values).fetchall()
+            try:
+                with closing(self._opened()) as db:
+                    return db.execute(query, values).fetchall()
+            except sqlite3.OperationalError as error:  # locked, or the disk: not nothing
+                raise Unavailable(f"cannot read {self._file}: {error}") from error
+            except sqlite3.DatabaseError:
+                return []  # damaged: taken anew
         return []
 
 

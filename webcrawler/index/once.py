@@ -6,6 +6,7 @@ until the other one takes it, or others push it out.
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 from webcrawler.index.schema import Indexable, index_document
@@ -13,6 +14,7 @@ from webcrawler.index.schema import Indexable, index_document
 MOST = 256  # that wait here, some 200 kB each
 _waiting: dict[int, tuple[Indexable, dict[str, Any]]] = {}
 _is_shared = False
+_lock = Lock()
 
 
 def share() -> None:
@@ -24,12 +26,14 @@ def share() -> None:
 def made(one: Indexable) -> dict[str, Any]:
     """Return what `index_document` makes of it; not to be changed."""
     number = one.document.number
-    before, document = _waiting.pop(number, (None, None))
+    with _lock:
+        before, document = _waiting.pop(number, (None, None))
     if document is not None and before == one:
         return document
     document = index_document(*one)
-    if _is_shared:
-        _waiting[number] = one, document
+    with _lock:
+        if _is_shared:
+            _waiting[number] = one, document
         while len(_waiting) > MOST:
-            _waiting.pop(next(iter(_waiting)), None)
+            del _waiting[next(iter(_waiting))]
     return document

@@ -232,7 +232,8 @@ def anchors_of(
     named = catalog.anchors.findable(numbers)
     ids = {page.number: url_id(page.url) for page in named}
     hidden = elsewhere.hidden(ids.values()) if elsewhere else set()
-    pages = {page.number: page for page in named if ids[page.number] not in hidden}
+    crawled = catalog.documents([number for number, id in ids.items() if id in hidden])
+    pages = {page.number: page for page in named if ids[page.number] not in hidden or page.number in crawled}
     said = elsewhere.anchors(ids.values()) if elsewhere else {}
     for number, links in _each(pages, catalog.anchors.of(list(pages))):
         page = pages[number]

@@ -47,7 +47,10 @@ def address(url: str) -> Address:
         BadInput: it is not valid; the message has no password.
     """
     wanted = "https://[user:password@]host[:port][,host…]/NAME"
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise BadInput(f"the address of a cluster is not valid: {wanted}; quote [ and ] by %") from None
     login, _, hosts = parts.netloc.rpartition("@")
     user, _, password = login.partition(":")
     nodes = [host if re.search(r":\d+$", host) else f"{host}:9200" for host in hosts.split(",")]

@@ -69,7 +69,12 @@ def made(
     seen = [number for number in numbers if number not in unseen]
     documents = catalog.documents(seen)
     copies = elsewhere.originals(document.id for document in documents.values())
-    originals = {n: document for n, document in documents.items() if document.id not in copies}
+    originals = {
+        number: document
+        for number, document in documents.items()
+        # `seq` is also when that was said: what was fetched later may be a copy no more
+        if document.id not in copies or document.fetched > elsewhere.seq
+    }
     pages = {one.document.number: one for one in indexable(catalog, originals)}
     anchored = {one.number: one for one in anchors_of(catalog, seen, elsewhere)}
     known, near = catalog.checks.known(list(pages)), _near(catalog, originals, elsewhere)

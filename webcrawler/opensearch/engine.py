@@ -55,9 +55,12 @@ class Found(NamedTuple):
     facets: list[Mapping[str, Any]]
 
     def beside(self, other: Found) -> Found:
+        """Return both; a page that some folder has fetched is none that is only linked to."""
+        fetched = {one.id for one in self.candidates}
+        others = [one for one in other.candidates if one.id not in fetched]
         return Found(
-            self.candidates + other.candidates,
-            self.total + other.total,
+            self.candidates + others,
+            self.total + other.total - (len(other.candidates) - len(others)),
             self.partial or other.partial,
             self.facets + other.facets,
         )

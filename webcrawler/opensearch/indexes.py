@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from webcrawler.clock import now
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.opensearch import mapping
 from webcrawler.opensearch.client import PASSING, Cluster, reason
@@ -17,6 +18,7 @@ from webcrawler.opensearch.mapping import LIVING, NAMED, PAGES, alias_name, inde
 from webcrawler.opensearch.state import State
 
 KINDS = (PAGES, NAMED)
+GONE_SECONDS = 7 * 86400.0  # since a folder wrote: it is no more, or has another name
 
 
 class Indexes:
@@ -94,6 +96,7 @@ class Indexes:
         return all(
             folder in new and new[folder].seq >= was.seq and new[folder].anchors >= was.anchors
             for folder, was in self._state.checkpoints(old).items()
+            if was.at > now() - GONE_SECONDS  # the others are folders that nobody has any more
         )
 
     def _remove(self, kind: str) -> dict[str, Any]:

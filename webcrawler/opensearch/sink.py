@@ -31,7 +31,7 @@ from webcrawler.opensearch.documents import (
 from webcrawler.opensearch.homes import Homes
 from webcrawler.opensearch.indexes import Indexes
 from webcrawler.opensearch.mapping import NAMED, PAGES
-from webcrawler.opensearch.state import Checkpoint
+from webcrawler.opensearch.state import SEQ_BITS, Checkpoint
 from webcrawler.urls import url_id
 
 BATCH = 200  # changes
@@ -226,6 +226,10 @@ class Sink:
 
 
 def known(catalog: Catalog, crawl_dir: Path) -> tuple[int, int, int]:
-    """The last change of the catalog, that which its ranks know, and the last that other folders told."""
+    """The last change of the catalog, that which its ranks know, and the last that other folders told.
+
+    Ranks of all folders are other ones with each run of the jobs, also where no change came.
+    """
     ranks = stored.load(crawl_dir / "ranks", catalog.identity)
-    return catalog.last_seq(), ranks.seq if ranks else 0, Elsewhere(crawl_dir).seq
+    told = ranks.seq + (stored.run_of(crawl_dir / "ranks") << SEQ_BITS) if ranks else 0
+    return catalog.last_seq(), told, Elsewhere(crawl_dir).seq

@@ -24,6 +24,7 @@ from webcrawler.opensearch.sink import Sink, known
 from webcrawler.opensearch.state import State
 
 PATIENCE_SECONDS = 60.0  # with a cluster that takes nothing, once no crawl is alive
+PARTING_SECONDS = 2.0
 _log = logging.getLogger(__name__)
 
 
@@ -59,7 +60,7 @@ class Sinking:
 
     def close(self) -> None:
         self._stopped.set()
-        self._thread.join()
+        self._thread.join(PARTING_SECONDS)  # a request may hang; a bulk that is cut is written again
 
     def _run(self) -> None:
         while not self._stopped.is_set():
@@ -70,8 +71,9 @@ class Sinking:
                 return
             except WebcrawlerError as error:
                 self._tell(str(error))
-            except Exception:  # a fault of ours must not end the other views
+            except Exception as error:  # a fault of ours must not end the other views
                 _log.exception("the sink begins again")
+                self._tell(f"{type(error).__name__}: {error}")
             self._stopped.wait(clock.RANKS_RETRY_SECONDS)
 
     def _open(self, opened: ExitStack) -> Sink:

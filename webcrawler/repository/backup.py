@@ -70,8 +70,9 @@ def backup(crawl_dir: Path, into: Path, progress: Progress) -> int:
             refuse_lost_records(into / "pages", catalog)
         _copy(crawl_dir, aside, *COPIED_APART, *MADE_AGAIN, *OF_PROCESSES)
         _exchange(aside, into)
+        there = set(names(crawl_dir / "pages"))
         for path in (into / "pages").iterdir():
-            if path.name not in names(crawl_dir / "pages"):  # it was purged, or has a successor
+            if path.name not in there:  # it was purged, or has a successor
                 path.unlink()
     return new
 

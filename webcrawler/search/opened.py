@@ -46,7 +46,6 @@ class Opened:
         self._path, self._job = crawl_dir / "catalog.sqlite", job
         self._ranks, self._words = crawl_dir / "ranks", crawl_dir / "vocabulary"
         self._scope = Watched(crawl_dir)
-        self.shown = FolderPages(self)
         self._forget(None, None)
 
     def _forget(self, file: object, catalog: Catalog | None) -> None:
@@ -56,6 +55,10 @@ class Opened:
         self._changed, self._changed_seq = np.zeros(0), 0
         self._repeats: dict[str, frozenset[int]] = {}
         self._repeats_until = 0.0
+
+    @property
+    def shown(self) -> FolderPages:
+        return FolderPages(self)
 
     @property
     def catalog(self) -> Catalog | None:

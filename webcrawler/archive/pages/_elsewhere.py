@@ -237,9 +237,9 @@ def forget(folder: Path, address: str, some: list[str]) -> None:
 
 def remove(folder: Path, name: str) -> None:
     """Delete a file wherever it may be. May be repeated; raises as `put`."""
-    import obstore
-
     for address in listed(folder):
+        import obstore
+
         with reached(address), suppress(FileNotFoundError):
             obstore.delete(store_at(address), name)
         forget(folder, address, [name])
