@@ -12,6 +12,7 @@ from crawled import link
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.frontier import Frontier
+from webcrawler.index import Elsewhere
 from webcrawler.opensearch.bulk import Bulk
 from webcrawler.opensearch.client import Cluster
 from webcrawler.opensearch.documents import Writer, made
@@ -132,7 +133,7 @@ def documents(nodes: Nodes, name: str, kind: str) -> list[dict[str, Any]]:
 def _wanted(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
         numbers = list(dict(catalog.urls.all()))
-        for one in made(catalog, numbers, None, NO_WRITER):
+        for one in made(catalog, numbers, None, NO_WRITER, Elsewhere(folder)):
             yield from ((kind, of) for kind, of in (("pages", one.page), ("named", one.named)) if of)
 
 
