@@ -192,6 +192,7 @@ def test_jobs_over_a_bucket_find_what_those_over_a_folder_find(bucket: object, t
 
 
 @pytest.mark.fleet
+@pytest.mark.timeout(900)  # Spark
 def test_spark_finds_what_duckdb_finds(tmp_path: Path) -> None:
     needed("pyspark", "fleet")
     of_fleet(tmp_path, some_web(seed=4), 2)

@@ -115,6 +115,7 @@ def test_every_query_gives_something_on_these_tables(made: dict[str, pa.Table]) 
 
 
 @pytest.mark.fleet
+@pytest.mark.timeout(900)  # Spark
 def test_both_engines_give_the_same_rows_of_the_same_types(
     place: Place, spark: Engine, made: dict[str, pa.Table]
 ) -> None:

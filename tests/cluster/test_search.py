@@ -29,7 +29,7 @@ from webcrawler.web import Config, make_app
 from . import sunk
 from .opensearch import Cluster as Nodes
 
-pytestmark = pytest.mark.opensearch
+pytestmark = [pytest.mark.opensearch, pytest.mark.timeout(900)]  # nodes start slowly beside other tests
 
 WORDS = {
     "en": "undo last commit branch merges running tests write ahead log c++ -Wall os.path.join cafés news",

@@ -20,7 +20,7 @@ from .opensearch import Cluster as Nodes
 from .opensearch import cluster
 from .sunk import differences, documents, drain, page, pages, sink, sunk, write
 
-pytestmark = pytest.mark.opensearch
+pytestmark = [pytest.mark.opensearch, pytest.mark.timeout(900)]  # nodes start slowly beside other tests
 deep = pytest.mark.deep("one round of the same runs in CI")
 
 
