@@ -5,6 +5,7 @@ What they hold goes with them.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import tempfile
@@ -16,6 +17,8 @@ import rediscluster
 import s3servers
 from opensearch import cluster
 
+from webcrawler.objects import open_store
+
 
 def main() -> None:
     with ExitStack() as opened, suppress(KeyboardInterrupt):
@@ -23,6 +26,8 @@ def main() -> None:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit())
         bucket = f"s3://{s3servers.BUCKET}"
         variables = s3servers.environment(opened.enter_context(s3servers.seaweedfs(folder / "s3")).url)
+        os.environ.update(variables)
+        open_store(bucket, "PAGES_URL").put("begun", b"")  # makes the bucket
         variables |= {"PAGES_URL": f"{bucket}/pages", "DATASET_URL": f"{bucket}/dataset"}
         variables["REDIS_URL"] = opened.enter_context(rediscluster.cluster(_made(folder / "redis"))).url
         variables["FRONTIER_PARTITIONS"] = "16"

@@ -13,10 +13,15 @@ pytestmark = pytest.mark.opensearch
 
 
 def test_cluster_of_a_version_that_can_be_used_is_taken(opensearch: Nodes) -> None:
-    Cluster(opensearch.url("any")).check()
+    cluster = Cluster(opensearch.url("any"))
+    cluster.check()
+
+    assert cluster.ask("GET", "/")["version"]["distribution"] == "opensearch"
 
 
 def test_next_node_is_asked_where_one_does_not_answer(opensearch: Nodes) -> None:
     dead = dead_server().removeprefix("http://")
 
-    Cluster(f"http://{dead},127.0.0.1:{opensearch.nodes[0].port}/any").check()
+    cluster = Cluster(f"http://{dead},127.0.0.1:{opensearch.nodes[0].port}/any")
+
+    assert cluster.ask("GET", "/_cluster/health")["number_of_nodes"] == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from importlib.resources import files
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -15,6 +14,7 @@ from webcrawler.dataset.engines import quoted
 from webcrawler.dataset.manifest import Manifest, Part
 from webcrawler.dataset.parts import ROWS_READ, Parts
 from webcrawler.dataset.schema import TABLES
+from webcrawler.dataset.texts import text
 from webcrawler.errors import Unavailable
 
 FEW = 16  # small parts of a table that may stand side by side
@@ -67,8 +67,7 @@ def alive(parts: Parts, some: Sequence[Part], urls: Sequence[Part]) -> Iterator[
             db.register("urls", _reader(parts, urls, "urls", ["url_id", "seq"]))
             db.execute("CREATE TEMP TABLE newest AS SELECT url_id, max(seq) AS seq FROM urls GROUP BY url_id")
             db.register("told", _reader(parts, some, table))
-            text = files("webcrawler.dataset").joinpath("sql", "alive.sql").read_text("utf-8")
-            found: Any = db.sql(text.replace(":key", schema.names[0]))
+            found: Any = db.sql(text("alive").replace(":key", schema.names[0]))
             yield (batch.cast(schema) for batch in found.to_arrow_reader(ROWS_READ))
         except (duckdb.Error, pa.ArrowException) as error:
             said = str(error).partition("\n")[0][:300]

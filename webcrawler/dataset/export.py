@@ -164,7 +164,7 @@ class Exporting:
 
     def __init__(self, catalog: Catalog, crawl_dir: Path, url: str) -> None:
         self._catalog, self._url, self._scratch = catalog, url, crawl_dir / SCRATCH
-        self._store, self._home = open_store(url, "DATASET_URL"), manifest.home_of(crawl_dir)
+        self._store, self._home = open_store(url, "DATASET_URL"), manifest.home_name(crawl_dir)
         self._export: Export | None = None
         self._due = 0.0  # on the monotonic clock: the next try
         self._waits_since = 0.0  # on the monotonic clock: the first row in memory

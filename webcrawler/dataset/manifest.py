@@ -114,17 +114,17 @@ def put(store: Store, url: str, manifest: Manifest) -> None:
 
 def refuse_halves(store: Store, url: str, parts: Sequence[Part]) -> None:
     """Raises BadInput: one of these is missing, or is not as long as its manifest says."""
+    with reached(url):
+        lists = (store.list(f"{ROOT}/{table}") for table in {part.table for part in parts})
+        sizes = {meta["path"]: meta["size"] for found in lists for some in found for meta in some}
     for part in parts:
-        try:
-            with reached(url):
-                size = store.head(part.path)["size"]
-        except FileNotFoundError:  # obstore raises Python's own
-            raise BadInput(f"{url}/{part.path} is missing, though a manifest names it") from None
+        if (size := sizes.get(part.path)) is None:
+            raise BadInput(f"{url}/{part.path} is missing, though a manifest names it")
         if size != part.bytes:
             raise BadInput(f"{url}/{part.path} is damaged: it has {size} bytes of {part.bytes}")
 
 
-def home_of(crawl_dir: Path) -> str:
+def home_name(crawl_dir: Path) -> str:
     """The name of a folder among others: random, and kept in its file `home`, which is made once."""
     file = crawl_dir / "home"
     if not file.exists():

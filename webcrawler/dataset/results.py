@@ -23,7 +23,7 @@ from pyarrow import ArrowException, parquet
 from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
 from webcrawler.dataset import runs
-from webcrawler.dataset.manifest import home_of
+from webcrawler.dataset.manifest import home_name
 from webcrawler.dataset.place import Place
 from webcrawler.dataset.runs import Run
 from webcrawler.errors import BadInput, Unavailable
@@ -90,7 +90,7 @@ class Taking:
 
     def __init__(self, catalog: Catalog, crawl_dir: Path, url: str) -> None:
         self._catalog, self._crawl_dir = catalog, crawl_dir
-        self._place, self._home = Place(url), home_of(crawl_dir)
+        self._place, self._home = Place(url), home_name(crawl_dir)
         self._elsewhere = Elsewhere(crawl_dir)
         self._due = 0.0  # on the monotonic clock: the next look
         self._has_looked = False

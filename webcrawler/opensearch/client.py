@@ -6,7 +6,6 @@ import gzip
 import json
 import re
 import time
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -21,7 +20,6 @@ REST_SECONDS = 10.0  # for which a node that did not answer is asked last
 ZIPPED = 1_000  # bytes, from which on what is sent is compressed
 PASSING = frozenset({429, 502, 503, 504})  # statuses that another try may not meet
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")  # of a collection: its indexes are named after it
-Lines = Iterable[object]  # each is a line of a bulk
 
 
 class Address(NamedTuple):
@@ -121,11 +119,6 @@ class Cluster:
         raise BadInput(
             f"the cluster of {self._nodes[0]} refuses {method} {path[:80]}: {status}, {reason(said)}"
         )
-
-    def bulk(self, lines: Lines, path: str, seconds: float = PATIENCE_SECONDS) -> Answer:
-        """Send lines of JSON, which may be bytes already."""
-        body = b"".join(one if isinstance(one, bytes) else _line(one) for one in lines)
-        return self.send("POST", path, body, seconds)
 
     def send(self, method: str, path: str, body: object = None, seconds: float = PATIENCE_SECONDS) -> Answer:
         """What a node answers, refusals too. What is sent may arrive at two nodes.

@@ -43,7 +43,8 @@ def status(crawl_dir: Path, url: str) -> dict[str, Any]:
             "refused": len(read(crawl_dir)),
             "blocked": _is_blocked(cluster),
             "folders": {
-                name: {"seq": one.seq, "written_before": _ago(one.at)} for name, one in checkpoints.items()
+                name: {"seq": one.seq, "seconds_ago": round(max(0.0, now() - one.at))}
+                for name, one in checkpoints.items()
             },
         }
 
@@ -77,7 +78,3 @@ def _count(cluster: Cluster, kind: str) -> int:
 def _is_blocked(cluster: Cluster) -> bool:
     found = cluster.ask("GET", f"/{cluster.name}-*/_settings/{BLOCK}?flat_settings=true")
     return any(one["settings"].get(BLOCK) == "true" for one in found.values())
-
-
-def _ago(at: float) -> str:
-    return f"written {max(0.0, now() - at):,.0f} s ago"

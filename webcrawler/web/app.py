@@ -226,7 +226,8 @@ class AnyAddress(H11Protocol):
     """HTTP, also with bytes above 127 in an address, as scripts send them; h11 refuses those."""
 
     def data_received(self, data: bytes) -> None:
-        if self.conn.their_state is h11.IDLE:  # before the end of a head, not in a body
+        # at the beginning of a head, not in its middle, nor in a body
+        if self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]:
             line, end, rest = data.partition(b"\n")
             data = quote(line, bytes(range(128))).encode() + end + rest
         super().data_received(data)
