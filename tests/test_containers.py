@@ -1,4 +1,4 @@
-"""Dockerfile and compose.yaml say what their readers expect of such files."""
+"""Dockerfile and the files of Compose say what their readers expect of such files."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ ROOT = Path(__file__).parents[1]
     [
         ("hadolint", "--failure-threshold", "info", "Dockerfile"),
         ("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml"),
+        ("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "docker/fleet.yaml"),
     ],
-    ids=lambda command: command[0],
+    ids=lambda command: command[-1],
 )
 def test_the_file_passes_its_checker(command: tuple[str, ...]) -> None:
     done = subprocess.run(
