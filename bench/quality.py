@@ -1,6 +1,6 @@
 """Our rankings on judged collections, beside Whoosh's BM25F and bm25s, in one run.
 
-    python bench/quality.py DATA [--json FILE]
+    python bench/quality.py DATA [--search URL] [--json FILE]
 
 DATA holds ir-cranfield, ir-cacm and ir-adi with an archive each (smart.py says what is read of them), or a
 folder for each collection as `scrapy judge` reads it. Ours go the whole way: catalog, follower, index,
@@ -9,6 +9,9 @@ folder for each collection as `scrapy judge` reads it. Ours go the whole way: ca
 Nobody sees CACM's links, but in the rows "with links": there the titles of citing articles are anchors. bm25f
 is the default; "one pass" is without its feedback. peculiarity is WC's formula to the letter, sane the best
 variant of it, each with general English or the collection itself as its reference domain.
+
+With the URL of a cluster, as SINK_URL, the collections go there as well, as URL-COLLECTION; two rows more are
+what the folder's searches show, and the cluster's.
 """
 
 from __future__ import annotations
@@ -29,13 +32,15 @@ from rivals import MOST, RIVALS, Queries, Runs
 from smart import COLLECTIONS, convert
 
 from webcrawler.evaluation.judged import MEASURES, Collection, Paper, build, measure, read
-from webcrawler.search import Searcher
+from webcrawler.opensearch import ClusterSearcher
+from webcrawler.search import MAX_HITS, Answering, Searcher
 from webcrawler.search.matches import Matches, Ranking, Scores, weights
 from webcrawler.search.rankings import FIELDS, RANKINGS, Row
 from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.text.analysis import words
 from webcrawler.text.query import QueryTerm
 from webcrawler.text.reference import Reference, english
+from webcrawler.views import derive
 
 Figures = dict[str, float]
 PIVOT = 0.2  # of the sane variant: how far a long text's counts count less
@@ -77,10 +82,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         for collection in COLLECTIONS:
             read_in = _read(collection, arguments.data, Path(name))
-            for row, run in _runs(read_in, Path(name, f"{collection}-crawls")).items():
+            cluster = arguments.search and f"{arguments.search}-{collection}"
+            for row, run in _runs(read_in, Path(name, f"{collection}-crawls"), cluster).items():
                 rows.setdefault(row, {})[collection] = _means(run, read_in)
-    for row in rows.values():
-        row["mean"] = {one: fmean(figures[one] for figures in row.values()) for one in MEASURES}
+    for of in rows.values():
+        of["mean"] = {one: fmean(figures[one] for figures in of.values()) for one in MEASURES}
     _print(rows)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1))
@@ -94,12 +100,17 @@ def _read(name: str, data: Path, folder: Path) -> Collection:
     return read(folder / name)
 
 
-def _runs(collection: Collection, folder: Path) -> dict[str, Runs]:
+def _runs(collection: Collection, folder: Path, cluster: str) -> dict[str, Runs]:
     papers, queries = collection.papers, collection.judgments.queries
     runs = {name: rival(papers, queries) for name, rival in RIVALS.items()}
     plain = Crawl([paper._replace(links=()) for paper in papers], folder / "plain")
     for name in OURS:
         runs[name] = plain.ask(queries, name, english())
+    if cluster:
+        runs["shown"] = plain.shown(queries, Searcher(plain.folder, english()))
+        derive(plain.folder, {"SINK_URL": cluster, "RANKER_ENABLED": "no"})
+        there = ClusterSearcher(cluster, plain.folder, english(), deadline_seconds=60)
+        runs["shown by the cluster"] = plain.shown(queries, there)
     own = _reference(papers)
     for name in BY_REFERENCE:
         runs[f"{name} (collection)"] = plain.ask(queries, name, own)
@@ -114,12 +125,19 @@ class Crawl:
 
     def __init__(self, papers: Sequence[Paper], folder: Path) -> None:
         folder.mkdir(parents=True)
-        self._folder, self._ids = folder, build(papers, folder)
+        self.folder, self._ids = folder, build(papers, folder)
 
     def ask(self, queries: Queries, ranking: str, reference: Reference) -> Runs:
-        searcher = Searcher(self._folder, reference)
+        searcher = Searcher(self.folder, reference)
         return {
             query: [self._ids[number] for number, _ in searcher.rank(text, ranking, MOST)]
+            for query, text in queries.items()
+        }
+
+    def shown(self, queries: Queries, searcher: Answering) -> Runs:
+        """The hits, which have the folder's page numbers also where a cluster answers."""
+        return {
+            query: [self._ids[hit.number] for hit in searcher.search(text, MAX_HITS, expand=False).hits]
             for query, text in queries.items()
         }
 
@@ -149,6 +167,7 @@ def _print(rows: dict[str, dict[str, Figures]]) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("data", type=Path)
+    parser.add_argument("--search", metavar="URL", default="", help="of a cluster, as SINK_URL")
     parser.add_argument("--json", type=Path, metavar="FILE")
     return parser.parse_args()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from zlib import crc32
 
 import msgpack
@@ -21,6 +22,7 @@ Lists = Mapping[str, Mapping[str, bytes]]  # hit lists by field and term
 NONE: Lists = {}
 
 
+@lru_cache(200_000)
 def bucket(term: str) -> str:
     """Return the name of the bucket of a term; of one with LETTERS, all that begins so is there, too."""
     letters = term[:LETTERS] if term[:LETTERS].isascii() else term[:1]

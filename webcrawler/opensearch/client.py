@@ -137,10 +137,11 @@ class Cluster:
         nodes = self._in_turn()
         for place, node in enumerate(nodes, 1):
             left = deadline - time.monotonic()
+            is_last = place == len(nodes)
             try:
-                return self._send(
-                    node, method, path, headers, data, left if place == len(nodes) else left / 2
-                )
+                answer = self._send(node, method, path, headers, data, left if is_last else left / 2)
+                if is_last or answer.status != 429:  # another one may be less busy
+                    return answer
             except (HTTPError, Unavailable) as error:
                 self._failed[node] = time.monotonic()
                 why = f"{node}: {_named(error)}"
