@@ -1,10 +1,11 @@
-"""A Redis Cluster of three nodes on loopback, without replicas, formed in about two seconds."""
+"""A Redis Cluster of three nodes on loopback, each with a replica if one likes, formed in a few seconds."""
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import redis
@@ -56,8 +57,23 @@ class Node:
         found: dict[str, str] = self.client.execute_command("CLUSTER INFO")
         return found
 
-    def knows_all(self) -> bool:
-        return (self.state["cluster_state"], self.state["cluster_known_nodes"]) == ("ok", "3")
+    @property
+    def id(self) -> str:
+        found: str = self.client.execute_command("CLUSTER MYID")
+        return found
+
+    def knows(self, nodes: int) -> bool:
+        return (self.state["cluster_state"], self.state["cluster_known_nodes"]) == ("ok", str(nodes))
+
+    def is_copied(self) -> bool:
+        """Does a replica have all that it has?"""
+        found = self.client.info("replication")
+        return (
+            found["role"] == "master" and found.get("slave0", {}).get("offset") == found["master_repl_offset"]
+        )
+
+    def is_primary(self) -> bool:
+        return bool(self.client.info("replication")["role"] == "master")
 
     def _answers(self) -> bool:
         return holds(self.client.ping)
@@ -66,9 +82,11 @@ class Node:
 class Cluster:
     """Any node's URL leads to all of it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, replicas: bool) -> None:
         binary = first_that_runs(installed_binaries())
-        self.nodes = [Node(folder / name, binary) for name in ("first", "second", "third")]
+        names = ("first", "second", "third")
+        self.nodes = [Node(folder / name, binary) for name in names]
+        self.replicas = [Node(folder / f"{name}-copy", binary) for name in names if replicas]
         self.url = f"redis://127.0.0.1:{self.nodes[0].port}"
 
     def form(self) -> None:
@@ -77,23 +95,28 @@ class Cluster:
             slots = bounds[epoch - 1], bounds[epoch] - 1
             node.client.execute_command("CLUSTER ADDSLOTSRANGE", *slots)
             node.client.execute_command("CLUSTER SET-CONFIG-EPOCH", epoch)  # before they meet
-            for other in self.nodes[: epoch - 1]:
-                node.client.execute_command("CLUSTER MEET", "127.0.0.1", other.port, other.bus_port)
+        first, *others = self.nodes + self.replicas
+        for other in others:
+            other.client.execute_command("CLUSTER MEET", "127.0.0.1", first.port, first.bus_port)
         self.wait()
+        for primary, replica in zip(self.nodes, self.replicas, strict=False):
+            replica.client.execute_command("CLUSTER REPLICATE", primary.id)
+            until(partial(holds, primary.is_copied), "the replica")
 
     def wait(self) -> None:
         """Until all nodes know that all slots are served."""
-        for node in self.nodes:
-            until(node.knows_all, "all nodes and slots")
+        every = self.nodes + self.replicas
+        for node in every:
+            until(partial(holds, partial(node.knows, len(every))), "all nodes and slots")
 
     def stop(self) -> None:
-        for node in self.nodes:
+        for node in self.nodes + self.replicas:
             node.kill()
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[Cluster]:
-    made = Cluster(folder)
+def cluster(folder: Path, replicas: bool = False) -> Iterator[Cluster]:
+    made = Cluster(folder, replicas)
     try:
         made.form()
         yield made

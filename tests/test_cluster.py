@@ -1,4 +1,4 @@
-"""REDIS_URL leads to a node of a real Redis Cluster: three nodes on loopback, no replicas."""
+"""REDIS_URL leads to a node of a real Redis Cluster: three nodes on loopback, in one test with replicas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import redis
 from conftest import MakeFrontier
 from frontiers import done, links
 from localweb import Answer, Route, Site, crawl, page
-from rediscluster import Cluster, cluster, holds
+from rediscluster import Cluster, Node, cluster, holds
 from waiting import until
 
 from webcrawler.connection import Connection, connect
@@ -286,6 +286,55 @@ def test_links_are_sent_again_to_a_node_that_came_back(
     until(lambda: holds(lambda: frontier.expire() == 0), "the node")
 
     assert frontier.discover(links(*WEB)) > 0
+
+
+@pytest.mark.parametrize(
+    "deaths", [1, pytest.param(20, marks=pytest.mark.deep("one of the same deaths in CI"))]
+)
+@pytest.mark.timeout(900)
+def test_replica_takes_over_from_a_primary_that_dies_and_nothing_is_lost(tmp_path: Path, deaths: int) -> None:
+    with ExitStack() as opened:
+        nodes = opened.enter_context(cluster(tmp_path, replicas=True))
+        connection = opened.enter_context(connect(nodes.url, tmp_path))
+        polite = Politeness(delay=0.0, server_concurrency=1_000)
+        frontier = Frontier(connection.client, ordering("breadth"), "x", polite, "ann", partitions=PARTITIONS)
+        for death in range(deaths):
+            connection.client.flushall()
+            frontier.open("breadth")
+            frontier.discover(links(SEED))
+            crawl_while_a_primary_dies(nodes, connection, frontier, death * len(WEB) // deaths)
+            states = inspect.stats(frontier)
+            assert states["seen"] == states["done"] == len(WEB)
+            assert states["queued"] == states["leased"] == 0
+
+
+def crawl_while_a_primary_dies(
+    nodes: Cluster, connection: Connection, frontier: Frontier, after: int
+) -> None:
+    """It dies after some pages, and its replica has what it has acknowledged. Then it comes back as one."""
+    every = nodes.nodes + nodes.replicas
+    log: list[str] = []
+    dead: Node | None = None
+    left = True
+
+    def copied() -> list[Node]:
+        return [node for node in every if holds(node.is_copied)]
+
+    while left:
+        if dead is None and len(log) >= after:
+            until(copied, "a replica that has all")
+            dead = copied()[-1]
+            dead.kill()
+        try:
+            left = crawl_some(frontier, log)
+        except redis.RedisError:
+            comes_back(connection)
+            frontier.reclaim(())
+    assert dead
+    assert len(log) == len(set(log))
+    dead.start()
+    nodes.wait()
+    until(lambda: len(copied()) == 3, "three replicas")
 
 
 @pytest.mark.deep("test_node_that_dies_in_mid_crawl_is_waited_for_and_nothing_is_lost")

@@ -29,7 +29,9 @@ def main() -> None:
         os.environ.update(variables)
         open_store(bucket, "PAGES_URL").put("begun", b"")  # makes the bucket
         variables |= {"PAGES_URL": f"{bucket}/pages", "DATASET_URL": f"{bucket}/dataset"}
-        variables["REDIS_URL"] = opened.enter_context(rediscluster.cluster(_made(folder / "redis"))).url
+        variables["REDIS_URL"] = opened.enter_context(
+            rediscluster.cluster(_made(folder / "redis"), replicas=True)
+        ).url
         variables["FRONTIER_PARTITIONS"] = "16"
         variables["SINK_URL"] = opened.enter_context(cluster(folder / "opensearch", 3)).url("web")
         print("\n".join(f"export {name}={value}" for name, value in variables.items()), flush=True)

@@ -146,6 +146,7 @@ class Cluster:
             "cluster.initial_cluster_manager_nodes": ",".join(node.name for node in self.nodes),
             "action.auto_create_index": "false",
             "cluster.routing.allocation.disk.threshold_enabled": "false",
+            "indices.breaker.total.use_real_memory": "false",  # with garbage
             **{name.replace("__", "."): value for name, value in settings.items()},
         }
 
