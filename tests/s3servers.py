@@ -94,10 +94,11 @@ def seaweedfs(folder: Path) -> Iterator[SeaweedFS]:
 
 
 class Faulty:
-    """moto, and before it a proxy that refuses, answers 503, or ends an answer or a request in its middle."""
+    """moto, and before it a proxy that refuses, answers 503, ends answers and requests in their middle, or
+    passes on something else."""
 
     def __init__(self) -> None:
-        self.fault = ""  # "refused", "503", "full", "cut"; empty: all passes
+        self.fault = ""  # "refused", "503", "full", "cut", "changed"; empty: all passes
         self.failed = 0  # requests
         self._moto_port = free_port()
         command = [program("moto_server"), "-p", str(self._moto_port)]
@@ -143,6 +144,9 @@ class Faulty:
                     faulty.failed += 1
                     said = b"<Error><Code>None</Code><Message>There is no room, or no time.</Message></Error>"
                     return self._answer(503 if fault == "503" else 507, {}, said)
+                if fault == "changed" and self.command == "PUT":
+                    faulty.failed += 1
+                    body = body[::-1]
                 status, headers, content = faulty.ask(self.command, self.path, self.headers, body)
                 self._answer(status, headers, content, is_cut=fault == "cut")
 

@@ -21,7 +21,7 @@ from test_pages import entry
 
 from webcrawler.archive import refuse_lost_copies
 from webcrawler.archive.catalog import Catalog
-from webcrawler.archive.pages import PageStore, forget, listed, record_at, records
+from webcrawler.archive.pages import PageStore, listed, record_at, records
 from webcrawler.errors import BadInput, StoreAway
 from webcrawler.web import Config, make_app
 
@@ -143,7 +143,23 @@ def test_the_file_that_is_being_written_stays(folder: Path, shared: Path) -> Non
     assert files(Path(address(folder))).keys() == before | {written}
 
 
-def test_what_is_missing_or_shorter_there_is_told_and_put_again_while_it_is_here(
+def test_what_is_missing_or_shorter_there_is_told_until_it_is_copied_there(
+    folder: Path, shared: Path
+) -> None:
+    put_elsewhere(folder, shared, keep="yes")
+    first, second = sorted(Path(address(folder)).glob("*.warc.gz"))
+    first.unlink()
+    os.truncate(second, 100)
+
+    with pytest.raises(BadInput, match=f"^2 files .* the first is {first}"):
+        refuse_lost_copies(folder / "pages")
+    for lost in (first, second):
+        shutil.copy(folder / "pages" / lost.name, lost)
+
+    refuse_lost_copies(folder / "pages")
+
+
+def test_what_is_missing_or_shorter_there_is_put_again_before_it_goes_from_here(
     folder: Path, shared: Path
 ) -> None:
     here = files(folder / "pages")
@@ -152,22 +168,10 @@ def test_what_is_missing_or_shorter_there_is_told_and_put_again_while_it_is_here
     first.unlink()
     os.truncate(second, 100)
 
-    with pytest.raises(BadInput, match=f"^2 files .* the first is {first}"):
-        refuse_lost_copies(folder / "pages")
-    put_elsewhere(folder, shared)
+    put_elsewhere(folder, shared, keep="no")
 
     assert files(first.parent) == here
-    refuse_lost_copies(folder / "pages")
-
-
-def test_parts_that_a_killed_put_has_left_go(folder: Path, shared: Path) -> None:
-    put_elsewhere(folder, shared, keep="yes")
-    part = Path(address(folder)) / "20261128T000000-00000000.warc.gz#1"
-    part.write_bytes(b"half of it")
-
-    put_elsewhere(folder, shared, keep="yes")
-
-    assert not part.exists()
+    assert files(folder / "pages") == {}
 
 
 def test_what_was_put_and_never_listed_is_purged_too(folder: Path, shared: Path, run: Run) -> None:
@@ -175,7 +179,9 @@ def test_what_was_put_and_never_listed_is_purged_too(folder: Path, shared: Path,
     url, place = next((r.response.url, r.place) for r in records(folder / "pages"))
     there, pages = Path(address(folder)), folder / "pages"
     shutil.copy(there / place.file, pages)  # as if the process had died before it was listed
-    forget(pages, address(folder), [place.file])
+    known = json.loads((pages / "elsewhere.json").read_text())
+    del known[address(folder)][place.file]
+    (pages / "elsewhere.json").write_text(json.dumps(known))
 
     assert run("remove", url, "--purge", folder=folder).status == 0
 

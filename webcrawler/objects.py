@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from obstore.store import LocalStore, S3Store
 
 RETRY_SECONDS = 10  # of a request, by obstore itself; whoever asked tries again later
+REQUEST_TIMEOUT = timedelta(minutes=3)  # obstore's own half minute is too short for parts over slow uplinks
 
 
 def open_store(url: str, setting: str) -> LocalStore | S3Store:
@@ -47,7 +48,7 @@ def open_store(url: str, setting: str) -> LocalStore | S3Store:
     return S3Store(
         address.netloc,
         prefix=address.path.strip("/") or None,
-        client_options={"allow_http": endpoint.startswith("http://")},
+        client_options={"allow_http": endpoint.startswith("http://"), "timeout": REQUEST_TIMEOUT},
         retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=RETRY_SECONDS)},
     )
 

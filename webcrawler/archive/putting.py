@@ -15,7 +15,7 @@ from typing import Any
 
 from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
-from webcrawler.archive.pages import forget, is_complete, is_here, listed, missing, put, sweep
+from webcrawler.archive.pages import is_complete, listed, put
 from webcrawler.errors import WebcrawlerError
 from webcrawler.files import sync_folder
 from webcrawler.scope import read_begun
@@ -35,7 +35,6 @@ class Putting:
         self._keeps = keeps is None or is_yes(keeps)
         self._thread = ThreadPoolExecutor(1, "putting")
         self._work: Future[None] | None = None
-        self._is_checked = False  # does the store have what it once had?
         self._failures, self._not_before, self._warned = 0, 0.0, ""
 
     def step(self, crawling: bool) -> bool:
@@ -45,14 +44,12 @@ class Putting:
         now = time.monotonic()
         if not self._work and now >= self._not_before:
             self._not_before = now + clock.WATCH_SECONDS
-            if (waiting := self._waiting()) or not self._is_checked:
+            if waiting := self._waiting():
                 self._work = self._thread.submit(self._put, waiting)
         return False
 
     def is_behind(self) -> bool:
-        if self._work:
-            return True
-        return self._failures < TRIES and (not self._is_checked or bool(self._waiting()))
+        return bool(self._work) or (self._failures < TRIES and bool(self._waiting()))
 
     def close(self) -> None:
         self._thread.shutdown(cancel_futures=True)
@@ -63,18 +60,11 @@ class Putting:
         return [
             path.name
             for path in sorted(self._folder.glob("*.warc.gz"))
-            if self._is_due(path, there) and is_complete(path)
+            if not (self._keeps and path.name in there) and is_complete(path)
         ]
-
-    def _is_due(self, path: Path, there: Mapping[str, Any]) -> bool:
-        copy = there.get(path.name)
-        return not self._keeps or copy is None or copy.bytes != path.stat().st_size
 
     def _put(self, waiting: list[str]) -> None:
         """Runs in the thread."""
-        if not self._is_checked:
-            waiting = sorted({*waiting, *self._put_again()})
-            self._is_checked = True
         for name in waiting:
             sys.audit("webcrawler.elsewhere.before-put")
             put(self._folder, name, self._address)
@@ -83,18 +73,6 @@ class Putting:
                 (self._folder / name).unlink()
                 sync_folder(self._folder)
                 sys.audit("webcrawler.elsewhere.only-there")
-
-    def _put_again(self) -> list[str]:
-        """What the store has no more, or not whole, and is here."""
-        if self._address not in listed(self._folder):
-            return []
-        sweep(self._address)
-        lost = missing(self._folder, self._address)
-        if again := [name for name in lost if is_here(self._folder, name)]:
-            forget(self._folder, self._address, again)
-        if len(lost) > len(again):
-            _log.warning("%s lacks %d files: `webcrawler check`", self._address, len(lost) - len(again))
-        return again
 
     def _end(self, work: Future[None]) -> None:
         """Raises what is no fault of the store or the disk."""

@@ -83,7 +83,7 @@ def refuse_lost_copies(folder: Path) -> None:
     if lost := list(lost_copies(folder)):
         raise BadInput(
             f"{len(lost):,} files that were put elsewhere are not there as they were put, the first is "
-            f"{lost[0]}: those that are still here are put again beside the next crawl; for others, {MENDED}"
+            f"{lost[0]}: copy those there that are still here; for others, {MENDED}"
         )
 
 

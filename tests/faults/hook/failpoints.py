@@ -140,8 +140,8 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "purge.compacted": ("webcrawler/archive/stored.py", "nothing of it is in the catalog, the index has it"),
     # put elsewhere
     "elsewhere.before-put": ("webcrawler/archive/putting.py", "a file is complete, no store has it"),
-    "elsewhere.there": ("webcrawler/archive/pages/_elsewhere.py", "it has it, and nobody knows"),
-    "elsewhere.listed-there": ("webcrawler/archive/pages/_elsewhere.py", "it knows it itself"),
+    "elsewhere.there": ("webcrawler/archive/pages/_copies.py", "it has it, and nobody knows"),
+    "elsewhere.listed-there": ("webcrawler/archive/pages/_copies.py", "it knows it itself"),
     "elsewhere.put": ("webcrawler/archive/putting.py", "the list here says so"),
     "elsewhere.only-there": ("webcrawler/archive/putting.py", "it is not here any more"),
     # the end

@@ -23,23 +23,10 @@ from typing import BinaryIO
 from uuid import uuid4
 
 from webcrawler import clock
-from webcrawler.archive.pages._elsewhere import (
-    FILE_BYTES,
-    Copy,
-    forget,
-    is_complete,
-    is_here,
-    listed,
-    lost_copies,
-    missing,
-    names,
-    opened,
-    put,
-    remove,
-    size_of,
-    sweep,
-)
+from webcrawler.archive.pages._copies import lost_copies, put, remove
+from webcrawler.archive.pages._listed import is_complete, is_here, listed, names, size_of
 from webcrawler.archive.pages._members import members, next_record, whole_record
+from webcrawler.archive.pages._opened import FILE_BYTES, opened
 from webcrawler.archive.pages._records import (
     KEPT,
     Record,
@@ -60,19 +47,16 @@ from webcrawler.records import Entry, Place
 __all__ = [
     "FILE_BYTES",
     "KEPT",
-    "Copy",
     "PageStore",
     "Raw",
     "Record",
     "Response",
     "WarcFile",
-    "forget",
     "in_order",
     "is_complete",
     "is_here",
     "listed",
     "lost_copies",
-    "missing",
     "names",
     "next_record",
     "opened",
@@ -86,7 +70,6 @@ __all__ = [
     "rewrite",
     "size_of",
     "successor",
-    "sweep",
     "whole_record",
 ]
 

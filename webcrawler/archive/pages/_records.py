@@ -21,8 +21,9 @@ from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
 from webcrawler import clock
-from webcrawler.archive.pages._elsewhere import FILE_BYTES, is_here, names, opened
+from webcrawler.archive.pages._listed import is_here, names
 from webcrawler.archive.pages._members import members, reader
+from webcrawler.archive.pages._opened import FILE_BYTES, opened
 from webcrawler.errors import Unavailable
 from webcrawler.records import Entry, Fetch, Place
 
