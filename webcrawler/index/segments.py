@@ -75,7 +75,6 @@ class Stored:
         return _LENGTHS[coded]
 
     def bytes_of(self, column: str, pages: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-        """Yield each of those pages that are here, with what it has in a column of bytes."""
         for document in np.flatnonzero(self.alive & np.isin(self.numbers, pages)).tolist():
             yield int(self.numbers[document]), self._documents.bytes_of(column, document)
 

@@ -9,7 +9,6 @@ from time import monotonic
 from webcrawler.opensearch.client import Cluster
 from webcrawler.opensearch.engine import ClusterEngine
 from webcrawler.search import DEADLINE_SECONDS, Answering, Opened
-from webcrawler.search.vocabulary import Vocabulary
 from webcrawler.text import Reference
 
 FRESH_SECONDS = 5.0  # how old a remembered answer may be: what a cluster shows changes all the time
@@ -36,17 +35,13 @@ class ClusterSearcher(Answering):
         Raises:
             BadInput: the URL is not valid.
         """
-        super().__init__(deadline_seconds)
-        self._opened, self._cluster = Opened(crawl_dir), Cluster(url)
+        super().__init__(Opened(crawl_dir), deadline_seconds)
+        self._cluster = Cluster(url)
         self._answers = ClusterEngine(self._cluster, self._opened, reference, deadline_seconds)
 
     @property
     def generation(self) -> object:
         return int(monotonic() / FRESH_SECONDS), self._opened.generation
-
-    @property
-    def last_fetch(self) -> int:
-        return 0
 
     @property
     def documents(self) -> int:
@@ -63,10 +58,6 @@ class ClusterSearcher(Answering):
 
     def _not_indexed(self) -> str:
         return "nothing is in the cluster yet: SINK_URL in the settings of a crawl sends pages to it"
-
-    @property
-    def _vocabulary(self) -> Vocabulary | None:
-        return self._opened.vocabulary
 
     def _why_partial(self) -> str:
         return "a part of the cluster did not answer"

@@ -13,11 +13,10 @@ from webcrawler.search.corrections import Corrected, added_terms, corrected, may
 from webcrawler.search.display import PAGES, fold, hits, result_page, visible
 from webcrawler.search.engine import RELEVANCE, SORTS, Answer, Question
 from webcrawler.search.matches import Part
-from webcrawler.search.opened import readable
+from webcrawler.search.opened import Opened, readable
 from webcrawler.search.rankings import DEFAULT
 from webcrawler.search.results import Results
 from webcrawler.search.snippets import Snippets
-from webcrawler.search.vocabulary import Vocabulary
 from webcrawler.text import Lexicon
 from webcrawler.text.query import Query, expanded, nodes, other_reading, parse
 
@@ -44,8 +43,8 @@ class Answers(Protocol):
 class Answering(ABC):
     """Answers questions, whatever finds and ranks the pages. A thread needs one of its own."""
 
-    def __init__(self, deadline_seconds: float) -> None:
-        self._deadline_seconds = deadline_seconds
+    def __init__(self, opened: Opened, deadline_seconds: float) -> None:
+        self._opened, self._deadline_seconds = opened, deadline_seconds
 
     @property
     @abstractmethod
@@ -53,9 +52,9 @@ class Answering(ABC):
         """Changes with what is searched: answers may be cached while it is the same."""
 
     @property
-    @abstractmethod
     def last_fetch(self) -> int:
         """Ascends with what may change what is said of a hit."""
+        return 0
 
     @property
     @abstractmethod
@@ -73,10 +72,6 @@ class Answering(ABC):
     @abstractmethod
     def _not_indexed(self) -> str:
         """Return why nothing is."""
-
-    @property
-    @abstractmethod
-    def _vocabulary(self) -> Vocabulary | None: ...
 
     @abstractmethod
     def _why_partial(self) -> str:
@@ -147,8 +142,7 @@ class Answering(ABC):
         """Return the parts of one page's score; none where it does not answer the query.
 
         The arguments are those of `Question`. Words that the thesaurus added by itself have to be given in
-        `add`, and a query that was answered
-        instead as `text`. Raises as `search` does.
+        `add`, and a query that was answered instead as `text`. Raises as `search` does.
         """
         if (engine := self._engine([text])) is None:
             return []
@@ -159,7 +153,7 @@ class Answering(ABC):
 
     def suggest(self, text: str, limit: int = 8) -> list[str]:
         """Return whole queries that begin with what a person has typed so far."""
-        vocabulary = self._vocabulary
+        vocabulary = self._opened.vocabulary
         return vocabulary.completions(text, limit) if vocabulary else []
 
     def _deadline(self, started: float) -> Late:
@@ -169,7 +163,7 @@ class Answering(ABC):
     def _corrected(self, engine: Answers, typed: Query, late: Late) -> Corrected:
         return corrected(
             typed,
-            self._vocabulary,
+            self._opened.vocabulary,
             lambda text: engine.together(parse(text, lexicon=engine.lexicon), late),
         )
 
@@ -187,7 +181,7 @@ class Answering(ABC):
             answer = again if again.total else answer
         if answer.total >= _FEW:
             return answer
-        near = related(answer.query, self._vocabulary)
+        near = related(answer.query, self._opened.vocabulary)
         if question.expand and near and not answer.partial and may_widen(answer.query.root):
             wider = expanded(answer.query, added_terms([word.spelled for word in near], engine.lexicon))
             more = engine.answer(wider, question, late, shown)

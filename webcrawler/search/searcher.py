@@ -10,7 +10,6 @@ from webcrawler.index import Finds, Live, follower, indexed_documents
 from webcrawler.search.answering import DEADLINE_SECONDS, Answering
 from webcrawler.search.engine import Engine
 from webcrawler.search.opened import Opened, readable
-from webcrawler.search.vocabulary import Vocabulary
 from webcrawler.text import Reference
 
 
@@ -38,9 +37,8 @@ class Searcher(Answering):
             job: name of a search of the web; its finds are seen, those of others are not.
             finds: of that search, which the index need not have yet.
         """
-        super().__init__(deadline_seconds)
+        super().__init__(Opened(crawl_dir, job), deadline_seconds)
         self._crawl_dir, self._reference = crawl_dir, reference
-        self._opened = Opened(crawl_dir, job)
         self._live = Live(crawl_dir, fresh_seconds, finds)
         self._last: Engine | None = None
 
@@ -91,10 +89,6 @@ class Searcher(Answering):
                 f"the index is still being made, {behind:,} changes to go: `webcrawler report` waits for it"
             )
         return f"nothing is indexed in {self._crawl_dir} yet: `webcrawler crawl index` fills it"
-
-    @property
-    def _vocabulary(self) -> Vocabulary | None:
-        return self._opened.vocabulary
 
     def _why_partial(self) -> str:
         return f"stopped after {self._deadline_seconds:g} s"

@@ -14,7 +14,7 @@ from webcrawler.archive.pages._listed import LIST, Copy, Listed, listed
 from webcrawler.archive.pages._opened import opened_there, store_at
 from webcrawler.errors import StoreAway
 from webcrawler.files import replaced, sync_folder
-from webcrawler.objects import reached, synced
+from webcrawler.objects import open_store, reached, synced
 
 PART_BYTES = 2**24  # put at a time; S3 takes 10,000 of them
 PARTS_AT_ONCE = 2
@@ -30,7 +30,7 @@ def put(folder: Path, name: str, address: str) -> None:
         OSError: the list cannot be written.
     """
     if address not in listed(folder):  # so that `remove` knows where files may be
-        store_at(address, is_new=True)
+        open_store(address, "PAGES_URL")  # makes a folder
         _list(folder, address, {})
     if known := listed(folder)[address].get(name):
         with suppress(FileNotFoundError), opened_there(address, name) as there:

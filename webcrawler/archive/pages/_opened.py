@@ -71,8 +71,8 @@ class _Distant(RawIOBase):
         return len(found)
 
 
-def store_at(address: str, *, is_new: bool = False) -> LocalStore | S3Store:
-    """Raises StoreAway: it is a folder that is not there, as it is not mounted; what is new is made."""
-    if "://" not in address and not (is_new or Path(address).is_dir()):
+def store_at(address: str) -> LocalStore | S3Store:
+    """Raises StoreAway: it is a folder that is not there, as it is not mounted."""
+    if "://" not in address and not Path(address).is_dir():
         raise StoreAway(f"{address} is not there now: is it mounted?")
     return open_store(address, "PAGES_URL")
