@@ -1,6 +1,6 @@
 """How long do the graph jobs take on one machine, and how much memory? Tables of two homes are made by lot.
 
-    python bench/graphjobs.py FOLDER [--links 50_000_000] [--memory 1GB] [--sql]
+    python bench/graphjobs.py FOLDER [--links 50_000_000] [--memory 1GB]
 
 Pages and links are those of a web that grows: a tenth of the links lead anywhere, the others to neighbours,
 whose number is drawn by a power law. A thirtieth as many pages as links, as in crawls of ours.
@@ -132,7 +132,7 @@ def make(folder: Path, links: int) -> None:
             columns = getattr(web, table)(numbers)
             rows = len(columns["url_id" if table != "links" else "source_id"])
             versioned = {
-                "home": [home] * rows,
+                "home": pa.repeat(home, rows),
                 "epoch": np.ones(rows, np.int64),
                 "seq": np.ones(rows, np.int64),
             }
@@ -143,9 +143,9 @@ def make(folder: Path, links: int) -> None:
                 for f in schema
             ]
             parquet.write_table(pa.table(full, schema=schema), path, compression="zstd", row_group_size=GROUP)
-            parts[home].append(Part(table, key, rows, path.stat().st_size, "", 1, 1, 1))
+            parts[home].append(Part(table, key, rows, path.stat().st_size, 1))
     for home in HOMES:
-        manifest.put(place.store, place.url, Manifest(home, 1, 1, "c", 1, 1, tuple(parts[home])))
+        manifest.put(place, Manifest(home, 1, 1, "c", 1, 1, tuple(parts[home])))
 
 
 class Peak(threading.Thread):
@@ -169,7 +169,6 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--links", type=int, default=50_000_000)
     parser.add_argument("--memory", default="1GB")
-    parser.add_argument("--sql", action="store_true")
     given = parser.parse_args()
     if not (given.folder / "v1/manifest").exists():
         make(given.folder, given.links)
@@ -183,9 +182,7 @@ def main() -> None:
         last[:] = [time.monotonic(), step]
         print(step, round(time.monotonic() - began), "s", peak.most, "MB", file=sys.stderr, flush=True)
 
-    jobs.run(
-        str(given.folder), given.folder.with_suffix(".work"), progress, memory=given.memory, in_sql=given.sql
-    )
+    jobs.run(str(given.folder), given.folder.with_suffix(".work"), progress, memory=given.memory)
     progress("", 0, None)
     cpu = resource.getrusage(resource.RUSAGE_SELF)
     print(

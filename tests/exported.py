@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from base64 import b32encode
 from contextlib import closing
-from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -15,9 +15,10 @@ from pyarrow import parquet
 from webcrawler.archive.catalog import Catalog
 from webcrawler.dataset import manifest
 from webcrawler.dataset.export import Exporting
+from webcrawler.dataset.place import Place
 from webcrawler.dataset.schema import TABLES
+from webcrawler.dataset.texts import text
 from webcrawler.index import indexable, term_counts
-from webcrawler.objects import open_store
 
 Row = tuple[Any, ...]
 
@@ -40,21 +41,26 @@ class Dataset:
     """
 
     def __init__(self, url: str) -> None:
-        store = open_store(url, "DATASET_URL")
-        self.manifests = manifest.newest(store, url)
+        place = Place(url)
+        self.manifests = manifest.newest(place)
         self.rows_held = dict[str, int]()
         self._db = duckdb.connect()
         for name, schema in TABLES.items():
             parts = manifest.parts_of(self.manifests, name)
-            manifest.refuse_halves(store, url, parts)
-            read = (parquet.read_table(pa.BufferReader(bytes(store.get(p.path).bytes()))) for p in parts)
+            manifest.refuse_halves(place, parts)
+            with TemporaryDirectory() as copies:
+                read = [parquet.read_table(place.local(part.path, Path(copies))) for part in parts]
             held = pa.concat_tables([schema.empty_table(), *read])
             assert len(held) == sum(part.rows for part in parts)
             self.rows_held[name] = len(held)
             self._db.register(f"all_{name}", held)
-        for name in TABLES:
-            text = files("webcrawler.dataset").joinpath("sql", f"current_{name}.sql").read_text("utf-8")
-            self._db.execute(f"CREATE TABLE {name} AS {text}")
+        self._db.execute(f"CREATE TABLE urls AS {text('current_urls')}")
+        for name in ("documents", "links", "texts", "postings"):
+            key = "source_id" if name == "links" else "url_id"
+            self._db.execute(
+                f"""CREATE TABLE {name} AS SELECT r.* FROM all_{name} r JOIN urls u
+                ON u.url_id = r.{key} AND u.home = r.home AND u.epoch = r.epoch AND u.seq = r.seq"""
+            )
 
     def rows(self, query: str) -> list[Row]:
         return self._db.execute(query).fetchall()

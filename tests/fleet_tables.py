@@ -131,9 +131,9 @@ def _put_home(place: Place, folder: Path, home: str, rows: Rows, number: int) ->
             write(folder / "part.parquet", table, part)
             size = (folder / "part.parquet").stat().st_size
             place.put(key, folder / "part.parquet")
-            parts.append(Part(table, key, len(part), size, "", 1, 1, 9))
+            parts.append(Part(table, key, len(part), size, 1))
     said = Manifest(home, number, 1, "catalog", 9, 60, tuple(parts))
-    manifest.put(place.store, place.url, said)
+    manifest.put(place, said)
     return said
 
 

@@ -14,9 +14,10 @@ from crawled import crawled, fetched, link
 from exported import Dataset, difference, export
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.dataset import compaction, manifest
+from webcrawler.dataset import export as exporter
+from webcrawler.dataset import manifest
 from webcrawler.dataset.export import KEPT_SECONDS, Exporting
-from webcrawler.objects import open_store
+from webcrawler.dataset.place import Place
 from webcrawler.records import Entry, Text
 
 A, B, C, D = (f"http://{name}.test/" for name in ("a", "b.a", "c", "d"))
@@ -231,37 +232,37 @@ def test_a_manifest_of_a_newer_version_ends_the_export_and_stays(
     assert len(list(Path(url, "v1/manifest").rglob("*.json"))) == 1
 
 
-def test_small_parts_become_one_without_what_was_replaced(
-    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("few", "most"), [("FEW_ROWS", 2 * 4 + 4), ("FEW_PARTS", 12)])
+def test_all_is_told_anew_once_most_of_it_has_been_replaced_or_parts_are_many(
+    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch, few: str, most: int
 ) -> None:
-    monkeypatch.setattr(compaction, "FEW", 3)
-    for time in range(10, 16):
-        with closing(Catalog(folder / "catalog.sqlite")) as catalog:
-            catalog.write(
-                [(at(time, fetched(A, link(B, f"{time}")), f"Bread {time}", b"%020d" % time), None)]
-            )
-        export(folder, url)
-
-    dataset = Dataset(url)
-    assert not difference(dataset, folder)
-    parts = dataset.manifests[0].parts
-    assert {part.table for part in parts if part.rows} == {"urls", "documents", "links", "texts", "postings"}
-    assert len(parts) <= 3 * 5
-    assert dataset.rows_held["documents"] < 4 + 6
-
-
-def test_a_part_is_written_anew_once_most_of_what_it_tells_has_been_replaced(
-    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(compaction, "LEAST_ROWS", 1)
-    for time in range(10, 18):
+    monkeypatch.setattr(exporter, few, 5)
+    epochs = list[int]()
+    for time in range(10, 30):
         with closing(Catalog(folder / "catalog.sqlite")) as catalog:
             catalog.write([(at(time, fetched(A), f"Bread {time}", b"%020d" % time), None)])
         export(folder, url)
 
+        dataset = Dataset(url)
+        assert not difference(dataset, folder)
+        assert dataset.rows_held["documents"] <= most
+        epochs.append(dataset.manifests[0].epoch)
+    assert 1 < epochs[-1] < 10, "now and then, not each time"
+
+
+def test_of_what_was_purged_nothing_is_left(folder: Path, url: str, clock: Clock) -> None:
+    changed(folder, url, "a page has another text and other links")
+    (folder / manifest.PURGED).touch()
+
+    export(folder, url)
+
     dataset = Dataset(url)
     assert not difference(dataset, folder)
-    assert dataset.rows_held["documents"] <= 2 * 4
+    assert not dataset.manifests[0].replaced
+    there = {str(path.relative_to(url)) for path in Path(url).rglob("*.parquet")}
+    assert there == {part.path for part in dataset.manifests[0].parts}
+    assert dataset.rows_held["documents"] == 4
+    assert not (folder / manifest.PURGED).exists()
 
 
 def test_finds_of_a_search_are_no_part_of_it_until_they_are_kept(folder: Path, url: str) -> None:
@@ -285,9 +286,9 @@ def test_parts_that_were_replaced_stay_for_a_day(
     folder: Path, url: str, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
     clock.hold(1_000_000)
-    monkeypatch.setattr(compaction, "FEW", 2)
+    monkeypatch.setattr(exporter, "FEW_PARTS", 5)
     changed(folder, url, "a page has another text and other links")
-    replaced = manifest.newest(open_store(url, "DATASET_URL"), url)[0].replaced
+    replaced = manifest.newest(Place(url))[0].replaced
     there = [Path(url, path).exists() for path, _ in replaced]
 
     clock.hold(1_000_001 + KEPT_SECONDS)

@@ -25,6 +25,7 @@ from testdata import needed
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.dataset import jobs, runs
+from webcrawler.dataset import pagerank as arrays
 from webcrawler.dataset.engines import read_memory
 from webcrawler.dataset.place import Place
 from webcrawler.dataset.results import Taking
@@ -166,11 +167,14 @@ def test_duplicates_terms_and_domains_do_not_depend_on_who_crawled_what(tmp_path
         assert repr(rows(one, table)) == repr(rows(three, table)), table
 
 
-def test_ranks_in_sql_are_those_of_arrays_and_begin_with_the_last_ones(tmp_path: Path) -> None:
+def test_ranks_in_sql_are_those_of_arrays_and_begin_with_the_last_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder,) = of_fleet(tmp_path, some_web(seed=6), 1)
     by_arrays = ranks(folder)
 
-    jobs.run(str(tmp_path / "set"), tmp_path / "work", silent, in_sql=True)
+    monkeypatch.setattr(arrays, "PAGE_BYTES", 1 << 40)
+    jobs.run(str(tmp_path / "set"), tmp_path / "work", silent)
     take(folder, str(tmp_path / "set"))
 
     assert ranks(folder) == pytest.approx(by_arrays, abs=1e-7)
@@ -184,10 +188,6 @@ def test_jobs_over_a_bucket_find_what_those_over_a_folder_find(bucket: object, t
 
     assert [called(folder) for folder in in_bucket] == [called(folder) for folder in in_folder]
     assert [ranks(folder) for folder in in_bucket] == [ranks(folder) for folder in in_folder]
-    place = Place("s3://bucket/tables")
-    later, number = runs.begin(place), runs.begin(place)
-    assert runs.complete(place, runs.Run(number, 0.0)) and not runs.complete(place, runs.Run(later, 0.0))
-    assert not place.replace(runs.CURRENT, {}, "of another version")
     assert not list(tmp_path.rglob("elsewhere.parts"))
 
 
@@ -272,14 +272,12 @@ take(Path(sys.argv[1]), sys.argv[2])
 def test_a_job_that_is_killed_leaves_the_results_before_it(tmp_path: Path, place: str, passing: int) -> None:
     url = str(tmp_path / "set")
     (folder,) = of_fleet(tmp_path, some_web(seed=8)[:12], 1)
-    before = (tmp_path / "set/v1/current.json").read_bytes()
     run = [sys.executable, "-c", RUN, url, str(tmp_path / "work")]
     paths = {"PYTHONPATH": os.pathsep.join([str(failpoints.HOOK), *sys.path])}
 
     armed = os.environ | failpoints.environment(f"graph.{place}:kill:{passing}") | paths
     assert subprocess.run(run, env=armed, check=False).returncode == -9
 
-    assert (tmp_path / "set/v1/current.json").read_bytes() == before
     take(folder, url)
     assert stored.run_of(folder / "ranks") == Elsewhere(folder).run == 1
     jobs.run(url, tmp_path / "work", silent)
@@ -307,19 +305,20 @@ def test_who_is_killed_while_it_takes_results_takes_the_rest_later(tmp_path: Pat
 
 def test_of_two_runs_the_one_that_began_later_stays(tmp_path: Path) -> None:
     place = Place(str(tmp_path))
-    first, second = runs.begin(place), runs.begin(place)
+    first, second = runs.begin(place, {}), runs.begin(place, {})
+    assert (first.number, second.number) == (1, 2)
+    assert runs.current(place) is None
 
-    assert (first, second) == (1, 2)
-    assert runs.complete(place, runs.Run(second, 0.0))
-    assert not runs.complete(place, runs.Run(first, 0.0))
-    found = runs.current(place)
-    assert found is not None and found.number == second
+    for run in (second, first):
+        runs.complete(place, run)
+
+        assert runs.current(place) == second
 
 
 def test_a_run_is_kept_for_a_week_after_a_later_one(tmp_path: Path, clock: Clock) -> None:
     place = Place(str(tmp_path))
     for _ in range(2):
-        assert runs.complete(place, runs.Run(runs.begin(place), 0.0))
+        runs.complete(place, runs.begin(place, {}))
     runs.sweep(place)
     assert sorted(path.name for path in (tmp_path / "v1/runs").iterdir()) == ["000001", "000002"]
 
@@ -327,7 +326,7 @@ def test_a_run_is_kept_for_a_week_after_a_later_one(tmp_path: Path, clock: Clock
     runs.sweep(place)
 
     assert [path.name for path in (tmp_path / "v1/runs").iterdir()] == ["000002"]
-    assert runs.begin(place) == 3
+    assert runs.begin(place, {}).number == 3
 
 
 def test_half_a_part_is_named_and_the_run_before_stays(tmp_path: Path) -> None:

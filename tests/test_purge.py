@@ -8,9 +8,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from exported import export
 from failpoints import HOOK
 from localweb import Answer, copy_at_rest, page, scrapy, sites
+from pyarrow import parquet
 from test_removing import Collection
+from waiting import at_rest
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import record_at, records
@@ -107,6 +110,25 @@ def test_nothing_of_a_purged_page_is_left_on_the_disk_and_a_duplicate_gets_its_b
     assert packed not in (collection.folder / "catalog.sqlite").read_bytes()
     assert collection.found("armadillo") == {"/copy", "/more"}
     assert collection.found(SECRET) == set()
+
+
+@pytest.mark.slow
+def test_parts_that_tell_other_machines_of_it_go_too(collection: Collection, tmp_path: Path) -> None:
+    export(collection.folder, str(tmp_path / "set"))
+    before = parts(tmp_path / "set")
+
+    collection.ask("remove", *map(collection.url, PURGED), "--purge", "-s", f"DATASET_URL={tmp_path}/set")
+    at_rest(collection.folder)
+
+    for word in (SECRET, ANCHOR):
+        assert word in before
+        assert word not in parts(tmp_path / "set")
+    assert "armadillo" in parts(tmp_path / "set")
+
+
+def parts(folder: Path) -> str:
+    """All values of all Parquet files."""
+    return "".join(str(parquet.read_table(path).to_pylist()) for path in folder.rglob("*.parquet"))
 
 
 @pytest.mark.slow

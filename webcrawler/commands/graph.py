@@ -32,7 +32,6 @@ class Graph(Command):
         Option("--engine", "duckdb", "of run: duckdb, on this machine, or spark (duckdb)"),
         Option("--master", "", "of run with spark: as spark://host:7077 (all processors of this machine)"),
         Option("--memory", "", "of run: what the engine may take, as 1GB"),
-        Option("--sql", False, "of run: ranks in SQL, also where the graph fits in memory as arrays"),
         Option("--json", False, "print stats, or what was made, as JSON"),
     )
 
@@ -77,15 +76,7 @@ class Graph(Command):
         from webcrawler.dataset import jobs  # only with its extra
 
         with progress_bars() as progress:
-            run = jobs.run(
-                url,
-                self.crawl_dir / "graph",
-                progress,
-                engine=opts.engine,
-                memory=opts.memory,
-                master=opts.master,
-                in_sql=opts.sql,
-            )
+            run = jobs.run(url, self.crawl_dir / "graph", progress, opts.engine, opts.memory, opts.master)
         made = Counter[str]()
         for name, files in run.parts.items():
             made[name.partition("/")[0]] += sum(file.bytes for file in files)

@@ -14,6 +14,7 @@ from webcrawler.archive import purge
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, is_crawling
 from webcrawler.commands.base import JSON, Command, Option, progress_bars
+from webcrawler.dataset.manifest import PURGED
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Frontier, maintenance, ordering
 from webcrawler.index import reindex, wait_until_caught_up
@@ -118,6 +119,8 @@ class Remove(Command):
         with progress_bars() as progress:
             # No view puts elsewhere meanwhile what is to be deleted there.
             with hold_alone(self.crawl_dir), Views(self.crawl_dir).take_over():
+                if (self.crawl_dir / "home").exists():
+                    (self.crawl_dir / PURGED).touch()
                 purged = purge(self.crawl_dir, named, progress)
             journal.discard(self.crawl_dir, named.match)
             reindex(self.crawl_dir, lambda applied, last: progress("index", applied, last))

@@ -1,12 +1,15 @@
 """How a folder's tables follow its catalog: some changes at a time, as one of its views.
 
 The newest manifest is the checkpoint: it says up to which change its parts tell of the catalog. So a crash
-repeats what no manifest has; files that it leaves behind are deleted at the next start.
+repeats what no manifest has; files that it leaves behind are deleted at the next start. Parts are only added,
+until they tell mostly what has been replaced: then an epoch begins, and all is told anew.
 """
 
 from __future__ import annotations
 
 import logging
+import math
+import secrets
 import sys
 import time
 from collections.abc import Sequence
@@ -14,55 +17,65 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
-from obstore.exceptions import AlreadyExistsError
+from pyarrow import parquet
 
 from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
-from webcrawler.dataset import compaction, manifest
+from webcrawler.dataset import manifest
 from webcrawler.dataset.manifest import Manifest, Part
-from webcrawler.dataset.parts import Parts, Span
-from webcrawler.dataset.rows import Version, tables_of
+from webcrawler.dataset.place import ROOT, Place
+from webcrawler.dataset.rows import tables_of
 from webcrawler.dataset.schema import TABLES
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.objects import open_store
 
 BATCH = 500  # changes to a step
 URLS_AT_ONCE = 20_000  # to a step, of those that nothing but links are known of
 FULL_BYTES = 64 << 20  # of rows in memory, some 1,500 pages: then they become parts
+ROWS_OF_GROUP = 131_072
 PATIENCE_SECONDS = 600.0  # how long the first row waits for others while a crawl is alive
 RETRY_SECONDS = 30.0
 KEPT_SECONDS = 24 * 3600.0  # parts that were replaced, for jobs that read them
 KEPT_MANIFESTS = 10
-SCRATCH = "dataset.new"  # folder in which parts are written before they are sent
+FEW_ROWS, FEW_PARTS = 10_000, 200  # of documents, and of all tables: too few to be told anew
+SCRATCH = "dataset.new"  # file in which a part is written before it is sent
 _log = logging.getLogger(__name__)
 
 
 class Export:
     """What a home has exported, and the rows that come next.
 
-    Args:
-        url: of the store, for messages.
-        scratch: a folder of its own.
     Raises:
-        BadInput: the store has a manifest of a newer version.
-        Unavailable: the store does not answer.
+        BadInput: the place has a manifest of a newer version.
+        Unavailable: it does not answer.
     """
 
-    def __init__(self, catalog: Catalog, store: manifest.Store, url: str, home: str, scratch: Path) -> None:
-        self._catalog, self._store, self._url = catalog, store, url
-        self._parts = Parts(store, url, home, scratch)
-        found = manifest.newest_of(store, url, home)
-        self._in_force = found or Manifest(home, 0, 0, catalog.identity, 0, 0, ())
-        there = self._parts.files()
-        named = {part.path for part in self._in_force.parts} | {path for path, _ in self._in_force.replaced}
-        self._parts.delete([path for path in there if path not in named])  # their writer died before it did
-        whole = tuple(part for part in self._in_force.parts if there.get(part.path) == part.bytes)
-        if whole != self._in_force.parts or not self._is_of_catalog():
-            _log.warning("the dataset at %s is of another state of the catalog: all is exported anew", url)
-            self._begin_epoch(whole)
-        self._seq, self._urls = self._in_force.seq, self._in_force.urls
+    def __init__(self, catalog: Catalog, place: Place, crawl_dir: Path) -> None:
+        self._catalog, self._place = catalog, place
+        self._scratch, self._purged = crawl_dir / SCRATCH, crawl_dir / manifest.PURGED
         self._rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in TABLES}
-        self._documents = catalog.count_documents()
+        home = manifest.home_name(crawl_dir)
+        found = manifest.newest(place, home)
+        now = found[0] if found else Manifest(home, 0, 0, catalog.identity, 0, 0, ())
+        self._continue(now)
+        there = dict(file for table in TABLES for file in place.files(f"{ROOT}/{table}/{home}"))
+        named = {part.path for part in now.parts} | {path for path, _ in now.replaced}
+        place.delete([path for path in there if path not in named])  # their writer died before it did
+        whole = tuple(part for part in now.parts if there.get(part.path) == part.bytes)
+        is_of_catalog = now.catalog == catalog.identity and now.seq <= catalog.last_seq()
+        if whole != now.parts or not is_of_catalog:
+            _log.warning("the dataset at %s is of another state of the catalog: all is told anew", place.url)
+        if whole != now.parts or not is_of_catalog or self._purged.exists():
+            self._begin_epoch(whole)
+
+    def _continue(self, now: Manifest) -> None:
+        """Go on where this manifest ends."""
+        self._in_force, self._seq, self._urls = now, now.seq, now.urls
+        self._goal_seq, self._goal_urls = self._catalog.last_seq(), self._catalog.urls.count()
+
+    def _begin_epoch(self, parts: tuple[Part, ...]) -> None:
+        """Tell all anew; these parts stay in force until that is done."""
+        now, identity = self._in_force, self._catalog.identity
+        self._continue(replace(now, epoch=now.epoch + 1, catalog=identity, parts=parts, seq=0, urls=0))
 
     def is_behind(self) -> bool:
         """Does the catalog know more than the manifest in force?"""
@@ -90,8 +103,7 @@ class Export:
                 return False
             changed = self._catalog.tables.changed(self._seq, until)
             new = dict.fromkeys(self._catalog.tables.new(self._urls, last), 0)
-            version = Version(self._in_force.home, self._in_force.epoch)
-            tables = tables_of(self._catalog, version, new | changed)
+            tables = tables_of(self._catalog, self._in_force.home, self._in_force.epoch, new | changed)
         for name, batch in tables.items():
             if batch.num_rows:
                 self._rows[name].append(batch)
@@ -102,55 +114,57 @@ class Export:
     def write(self) -> None:
         """Write the rows in memory as parts, and put a manifest in force that has them.
 
-        What is of an earlier epoch leaves with the first manifest that has all of this one.
+        What is of an earlier epoch leaves with the first manifest that has all that was known as this began.
         """
         before = self._in_force
-        span, number = Span(before.epoch, before.seq + 1, self._seq), before.number + 1
-        written = [self._parts.write(name, number, rows, span) for name, rows in self._rows.items()]
-        parts = (*before.parts, *filter(None, written))
-        caught_up = self._seq >= self._catalog.last_seq() and self._urls >= self._catalog.urls.count()
-        kept = tuple(part for part in parts if not caught_up or part.epoch == before.epoch)
-        self._put(replace(before, number=number, seq=self._seq, urls=self._urls, parts=kept), parts)
+        new = replace(before, number=before.number + 1, seq=self._seq, urls=self._urls)
+        written = [self._write_part(name, rows, new) for name, rows in self._rows.items() if rows]
         self._rows = {name: [] for name in TABLES}
-        self._documents = self._catalog.count_documents()
+        parts = (*before.parts, *written)
+        of_epoch = tuple(part for part in parts if part.epoch == new.epoch)
+        is_whole = self._seq >= self._goal_seq and self._urls >= self._goal_urls
+        if is_whole and of_epoch != parts:
+            self._put(replace(new, parts=of_epoch, parts_needed=len(of_epoch)), parts)
+        else:
+            self._put(replace(new, parts=parts), parts)
+        if is_whole and self._is_worn():
+            self._begin_epoch(of_epoch)
 
-    def compact(self) -> bool:
-        """Rewrite some parts as one, where that is due; returns whether it was."""
-        before = self._in_force
-        if not (some := compaction.due(before, self._documents)):
-            return False
-        span = Span(before.epoch, min(p.first_seq for p in some), max(p.last_seq for p in some))
-        newest = [part for part in before.parts if part.table == "urls"]
-        with compaction.alive(self._parts, some, newest) as rows:
-            merged = self._parts.write(some[0].table, before.number + 1, rows, span)
-        kept = tuple(part for part in before.parts if part not in some)
-        parts = (*kept, merged) if merged else kept
-        self._put(replace(before, number=before.number + 1, parts=parts), before.parts)
-        return True
+    def _write_part(self, table: str, rows: Sequence[pa.RecordBatch], new: Manifest) -> Part:
+        path = f"{ROOT}/{table}/{new.home}/{new.number:010}-{secrets.token_hex(4)}.parquet"
+        found = pa.Table.from_batches(rows)
+        parquet.write_table(found, self._scratch, compression="zstd", row_group_size=ROWS_OF_GROUP)
+        self._place.put(path, self._scratch)
+        sys.audit("webcrawler.dataset.part")
+        return Part(table, path, len(found), self._scratch.stat().st_size, new.epoch)
 
-    def _is_of_catalog(self) -> bool:
-        """Is the manifest in force of this catalog, and no newer than that?"""
-        now, catalog = self._in_force, self._catalog
-        return now.catalog == catalog.identity and now.seq <= catalog.last_seq()
+    def _is_worn(self) -> bool:
+        """Do parts tell mostly what has been replaced, or are they many and small?
 
-    def _begin_epoch(self, parts: tuple[Part, ...]) -> None:
-        """Tell all anew; these parts stay in force until that is done."""
+        Beyond a few, they at least double from one epoch to the next: all epochs together write less than
+        twice what their changes wrote.
+        """
         now = self._in_force
-        begun = replace(now, epoch=now.epoch + 1, catalog=self._catalog.identity, parts=parts)
-        self._in_force = replace(begun, seq=0, urls=0)
+        told = sum(part.rows for part in now.parts if part.table == "documents")
+        if told > FEW_ROWS and told > 2 * self._catalog.count_documents():
+            return True
+        return len(now.parts) > FEW_PARTS + 2 * now.parts_needed
 
     def _put(self, new: Manifest, before: Sequence[Part]) -> None:
-        """Put a manifest in force, and delete what no reader needs any more."""
+        """Put a manifest in force, and delete what no reader needs any more, or none may have."""
         now, kept = clock.now(), {part.path for part in new.parts}
-        left = [(part.path, now) for part in before if part.path not in kept]
-        old = [path for path, since in new.replaced if clock.past(since) < now - KEPT_SECONDS]
-        replaced = tuple(one for one in (*new.replaced, *left) if one[0] not in old)
-        new = replace(new, replaced=replaced)
-        manifest.put(self._store, self._url, new)
+        left = (*new.replaced, *((part.path, now) for part in before if part.path not in kept))
+        is_purged = self._purged.exists() and {part.epoch for part in new.parts} == {new.epoch}
+        until = math.inf if is_purged else now - KEPT_SECONDS
+        old = [path for path, since in left if clock.past(since) < until]
+        new = replace(new, replaced=tuple(one for one in left if one[0] not in old))
+        if not manifest.put(self._place, new):
+            raise Unavailable(f"another process writes as {new.home}: is one folder a copy of the other?")
         self._in_force = new
         sys.audit("webcrawler.dataset.manifest")
-        older = manifest.manifests_of(self._store, self._url, new.home)[:-KEPT_MANIFESTS]
-        self._parts.delete([*old, *older])
+        self._place.delete([*old, *manifest.keys(self._place, new.home)[:-KEPT_MANIFESTS]])
+        if is_purged:
+            self._purged.unlink()
 
 
 class Exporting:
@@ -163,8 +177,7 @@ class Exporting:
     """
 
     def __init__(self, catalog: Catalog, crawl_dir: Path, url: str) -> None:
-        self._catalog, self._url, self._scratch = catalog, url, crawl_dir / SCRATCH
-        self._store, self._home = open_store(url, "DATASET_URL"), manifest.home_name(crawl_dir)
+        self._catalog, self._crawl_dir, self._place = catalog, crawl_dir, Place(url)
         self._export: Export | None = None
         self._due = 0.0  # on the monotonic clock: the next try
         self._waits_since = 0.0  # on the monotonic clock: the first row in memory
@@ -177,8 +190,6 @@ class Exporting:
             return self._next(crawling)
         except (Unavailable, OSError) as error:
             _log.warning("%s; it is tried again", error)
-        except AlreadyExistsError:
-            _log.warning("another process writes as home %s: is this folder a copy of another?", self._home)
         except (BadInput, ValueError) as error:  # pyarrow's, too: the other views go on
             _log.error("%s: nothing is exported", error)
             self._has_ended = True
@@ -197,7 +208,7 @@ class Exporting:
 
     def _next(self, crawling: bool) -> bool:
         if self._export is None or self._export.is_ahead():
-            self._export = Export(self._catalog, self._store, self._url, self._home, self._scratch)
+            self._export = Export(self._catalog, self._place, self._crawl_dir)
         export, now = self._export, time.monotonic()
         self._has_failed = False
         self._waits_since = self._waits_since if export.holds_rows() else now
@@ -205,7 +216,7 @@ class Exporting:
         if export.is_full() or (not has_read and export.holds_rows() and self._has_waited(crawling)):
             export.write()
             return True
-        return has_read or export.compact()
+        return has_read
 
     def _has_waited(self, crawling: bool) -> bool:
         return not crawling or time.monotonic() - self._waits_since >= PATIENCE_SECONDS

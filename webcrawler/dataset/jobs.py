@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from webcrawler import clock
 from webcrawler.background import try_lock
 from webcrawler.dataset import pagerank, runs
 from webcrawler.dataset.engines import DuckDB, Engine, open_engine, read_memory
@@ -59,7 +58,6 @@ def run(
     engine: str = "duckdb",
     memory: str = "",
     master: str = "",
-    in_sql: bool = False,
 ) -> Run:
     """Run all jobs over what all homes have exported, and put the results in force.
 
@@ -67,28 +65,25 @@ def run(
         url: of the dataset.
         folder: for what the engine writes aside; what a run that died has left there goes.
         engine, memory, master: as for `open_engine`.
-        in_sql: ranks, too, where they would fit in memory as arrays.
     Raises:
         BadInput: nothing was exported, half a file lies there, or what was asked for cannot be.
-        Unavailable: the store or the engine gave up, another run is at work here, or a later one was quicker.
+        Unavailable: the store or the engine gave up, or another run is at work here.
     """
-    place, megabytes = Place(url), 0 if in_sql else read_memory(memory) or _half_of_all()
-    if not (manifests := newest(place.store, place.url)):
+    place, megabytes = Place(url), read_memory(memory) or _half_of_all()
+    if not (manifests := newest(place)):
         raise BadInput(f"no tables in {url} yet: the views of a folder with DATASET_URL export them")
-    refuse_halves(place.store, place.url, [part for table in READ for part in parts_of(manifests, table)])
+    refuse_halves(place, [part for table in READ for part in parts_of(manifests, table)])
     with _alone(folder) as work:
-        last, number = runs.current(place), runs.begin(place)
-        scratch = f"{runs.folder_of(number)}/scratch"
-        with closing(open_engine(engine, place, scratch, work, memory, master)) as opened:
+        last, begun = runs.current(place), runs.begin(place, {one.home: one.number for one in manifests})
+        with closing(open_engine(engine, place, f"{begun.folder}/scratch", work, memory, master)) as opened:
             try:
-                done = Jobs(place, opened, manifests, number, work, last, megabytes).run(progress)
+                Jobs(place, opened, manifests, begun, work, last, megabytes).run(progress)
             except opened.faults as error:
                 raise Unavailable(f"{engine}: {str(error).strip().partition(chr(10))[0][:300]}") from error
     sys.audit("webcrawler.graph.complete")
-    if not runs.complete(place, done):
-        raise Unavailable(f"a later run was quicker: run {number} of {url} is left out")
+    runs.complete(place, begun)
     runs.sweep(place)
-    return done
+    return begun
 
 
 @contextmanager
@@ -113,10 +108,10 @@ class Jobs:
     """All jobs of one run, over the tables of these manifests.
 
     Args:
-        number: of the run.
+        begun: the run; its parts are told as they are made.
         work: a folder of this machine.
         last: the run whose ranks are the first guess of this one's.
-        megabytes: for the graph as arrays; 0: all in SQL.
+        megabytes: for the graph as arrays.
     """
 
     def __init__(
@@ -124,23 +119,20 @@ class Jobs:
         place: Place,
         engine: Engine,
         manifests: Sequence[Manifest],
-        number: int,
+        begun: Run,
         work: Path,
-        last: Run | None = None,
-        megabytes: int = 0,
+        last: Run | None,
+        megabytes: int,
     ) -> None:
-        self._place, self._engine, self._work = place, engine, work
+        self._place, self._engine, self._run, self._work = place, engine, begun, work
         self._manifests, self._last, self._megabytes = manifests, last, megabytes
-        homes = {manifest.home: manifest.number for manifest in manifests}
-        self._run = Run(number, clock.now(), homes, {})
 
-    def run(self, progress: Progress) -> Run:
-        """Do all, and return what was made; it is not in force yet."""
+    def run(self, progress: Progress) -> None:
+        """Do all; nothing is in force yet."""
         for done, step in enumerate(STEPS):
             progress(step, done, len(STEPS))
             sys.audit("webcrawler.graph.step")
             getattr(self, f"_{step}")()
-        return self._run
 
     def _tables(self) -> None:
         for table in READ:
@@ -236,6 +228,5 @@ class Jobs:
     def _write(self, name: str, query: str, **values: object) -> None:
         folder = f"{self._run.folder}/{name}"
         self._engine.write(query, folder, **values)
-        written = self._place.files(folder)
-        self._run.parts[name] = [file for file in written if file.key.endswith(".parquet")]
+        self._run.parts[name] = self._place.files(folder, ".parquet")
         sys.audit("webcrawler.graph.written")

@@ -6,24 +6,17 @@ changed, so a reader may go on with an older manifest for a day; then the parts 
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
+from webcrawler.dataset.place import ROOT, Place
 from webcrawler.errors import BadInput
 from webcrawler.files import replaced
-from webcrawler.objects import reached
 
-if TYPE_CHECKING:
-    from obstore.store import LocalStore, S3Store
-
-Store: TypeAlias = "LocalStore | S3Store"
-
-ROOT = "v1"
-FORMAT = 1  # of manifests and tables; readers refuse a higher one
+PURGED = "dataset.purged"  # file in a folder whose parts may tell of what was purged
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +24,10 @@ class Part:
     """A Parquet file, with rows of one table."""
 
     table: str
-    path: str  # in the store
+    path: str  # in the dataset
     rows: int
     bytes: int
-    sha256: str
     epoch: int
-    first_seq: int  # of the catalog's changes that it has, first and last
-    last_seq: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +42,7 @@ class Manifest:
     urls: int  # page number of the last URL
     parts: tuple[Part, ...]
     replaced: tuple[tuple[str, float], ...] = ()  # paths of parts that it no longer has, and since when
-
-    @property
-    def path(self) -> str:
-        return f"{_folder(self.home)}/{self.number:010}.json"
+    parts_needed: int = 0  # as many it had once all was exported anew
 
 
 def parts_of(manifests: Iterable[Manifest], table: str) -> list[Part]:
@@ -63,65 +50,36 @@ def parts_of(manifests: Iterable[Manifest], table: str) -> list[Part]:
     return [part for manifest in manifests for part in manifest.parts if part.table == table]
 
 
-def homes(store: Store, url: str) -> list[str]:
-    """The homes that have a manifest, in order.
-
-    Args:
-        url: of the store, for messages, here and in all that follows.
-    """
-    with reached(url):
-        found = store.list_with_delimiter(f"{ROOT}/manifest")["common_prefixes"]
-    return sorted(path.rstrip("/").rpartition("/")[2] for path in found)
-
-
-def newest(store: Store, url: str) -> list[Manifest]:
-    """The manifest in force of each home; raises as `newest_of`."""
-    found = (newest_of(store, url, home) for home in homes(store, url))
-    return [manifest for manifest in found if manifest]
-
-
-def newest_of(store: Store, url: str, home: str) -> Manifest | None:
-    """The manifest of this home that is in force.
+def newest(place: Place, home: str = "") -> list[Manifest]:
+    """The manifest in force of each home, or of this one alone.
 
     Raises:
-        BadInput: it is of a newer version of this program, or no manifest.
-        Unavailable: the store does not answer.
+        BadInput: one is of a newer version of this program, or damaged.
+        Unavailable: the place does not answer.
     """
-    if not (paths := manifests_of(store, url, home)):
-        return None
-    with reached(url):
-        text = bytes(store.get(paths[-1]).bytes())
-    return _read(text, f"{url}/{paths[-1]}")
+    newest = {key.rpartition("/")[0]: key for key in keys(place, home)}
+    return [place.read(key, _made) for key in newest.values()]
 
 
-def manifests_of(store: Store, url: str, home: str) -> list[str]:
-    """The paths of all manifests of a home, the newest last."""
-    with reached(url):
-        found = [meta["path"] for some in store.list(_folder(home)) for meta in some]
-    return sorted(path for path in found if path.endswith(".json"))
+def keys(place: Place, home: str) -> list[str]:
+    """Those of all manifests of a home, the newest last; "": of all homes."""
+    return [file.key for file in place.files(f"{ROOT}/manifest/{home}".rstrip("/"), ".json")]
 
 
-def put(store: Store, url: str, manifest: Manifest) -> None:
-    """Put a manifest in force; its parts are there.
-
-    Raises:
-        obstore.exceptions.AlreadyExistsError: another process has written one of this number.
-    """
-    text = json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1).encode()
-    with reached(url):
-        store.put(manifest.path, text, mode="create")
+def put(place: Place, new: Manifest) -> bool:
+    """Put a manifest in force, whose parts are there; tell whether there was none of its number yet."""
+    return place.create(f"{ROOT}/manifest/{new.home}/{new.number:010}.json", asdict(new))
 
 
-def refuse_halves(store: Store, url: str, parts: Sequence[Part]) -> None:
+def refuse_halves(place: Place, parts: Sequence[Part]) -> None:
     """Raises BadInput: one of these is missing, or is not as long as its manifest says."""
-    with reached(url):
-        lists = (store.list(f"{ROOT}/{table}") for table in {part.table for part in parts})
-        sizes = {meta["path"]: meta["size"] for found in lists for some in found for meta in some}
+    tables = {part.table for part in parts}
+    sizes = dict(file for table in tables for file in place.files(f"{ROOT}/{table}"))
     for part in parts:
         if (size := sizes.get(part.path)) is None:
-            raise BadInput(f"{url}/{part.path} is missing, though a manifest names it")
+            raise BadInput(f"{place.url}/{part.path} is missing, though a manifest names it")
         if size != part.bytes:
-            raise BadInput(f"{url}/{part.path} is damaged: it has {size} bytes of {part.bytes}")
+            raise BadInput(f"{place.url}/{part.path} is damaged: it has {size} bytes of {part.bytes}")
 
 
 def home_name(crawl_dir: Path) -> str:
@@ -133,18 +91,7 @@ def home_name(crawl_dir: Path) -> str:
     return file.read_text("ascii").strip()
 
 
-def _folder(home: str) -> str:
-    return f"{ROOT}/manifest/{home}"
-
-
-def _read(text: bytes, name: str) -> Manifest:
-    try:
-        said: dict[str, Any] = json.loads(text)
-        version = said.pop("format")
-        if version > FORMAT:
-            raise BadInput(f"{name} is of a newer version ({version}) of this program: update it")
-        said["parts"] = tuple(Part(**part) for part in said["parts"])
-        said["replaced"] = tuple((path, since) for path, since in said["replaced"])
-        return Manifest(**said)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadInput(f"{name} is no manifest of a dataset: {error}") from None
+def _made(said: dict[str, Any]) -> Manifest:
+    said["parts"] = tuple(Part(**part) for part in said["parts"])
+    said["replaced"] = tuple((path, since) for path, since in said["replaced"])
+    return Manifest(**said)

@@ -1,19 +1,20 @@
-"""The files of a dataset as jobs reach them: by key, by a path of this machine, by an address of Hadoop."""
+"""The files of a dataset: by key, by a path of this machine, by an address of Hadoop; some are JSON."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from webcrawler.errors import BadInput
-from webcrawler.files import replaced
 from webcrawler.objects import open_store, reached
+
+FORMAT = 1  # of manifests, runs and tables; readers refuse a higher one
+ROOT = "v1"
+Said = TypeVar("Said")
 
 
 class File(NamedTuple):
@@ -31,7 +32,7 @@ class Place:
     """
 
     def __init__(self, url: str) -> None:
-        self.url, self.store = url.rstrip("/"), open_store(url, "DATASET_URL")
+        self.url, self._store = url.rstrip("/"), open_store(url, "DATASET_URL")
         self._folder = None if "://" in url else Path(url).absolute()
 
     def local(self, key: str, copies: Path) -> Path:
@@ -48,7 +49,7 @@ class Place:
         if not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             with reached(self.url), copy.with_suffix(".part").open("wb") as file:
-                for some in self.store.get(key).stream():
+                for some in self._store.get(key).stream():
                     file.write(some)
             copy.with_suffix(".part").rename(copy)
         return copy
@@ -60,75 +61,58 @@ class Place:
         address = urlsplit(self.url)
         return f"s3a://{address.netloc}/{'/'.join(filter(None, (address.path.strip('/'), key)))}"
 
-    def files(self, folder: str) -> list[File]:
+    def files(self, folder: str, suffix: str = "") -> list[File]:
         """List all files in a folder and those in it, by key."""
         with reached(self.url):
-            found = [File(meta["path"], meta["size"]) for some in self.store.list(folder) for meta in some]
-        return sorted(found)
+            found = [File(meta["path"], meta["size"]) for some in self._store.list(folder) for meta in some]
+        return sorted(file for file in found if file.key.endswith(suffix))
 
     def put(self, key: str, file: Path) -> None:
         with reached(self.url):
-            self.store.put(key, file)
+            self._store.put(key, file)
 
-    def create(self, key: str, said: object) -> bool:
+    def create(self, key: str, said: dict[str, Any]) -> bool:
         """Write JSON where there is no such file yet; tell whether that was so."""
         from obstore.exceptions import AlreadyExistsError
 
+        text = json.dumps({"format": FORMAT, **said}, ensure_ascii=False, indent=1).encode()
         try:
             with reached(self.url):
-                self.store.put(key, _json(said), mode="create")
+                self._store.put(key, text, mode="create")
         except AlreadyExistsError:
             return False
         return True
 
-    def read(self, key: str) -> tuple[Any, str | None]:
-        """Return the JSON of a file, and its version; None and None where there is no such file.
+    def read(self, key: str, make: Callable[[dict[str, Any]], Said]) -> Said:
+        """Return what is made of a JSON file's values.
 
         Raises:
-            ValueError: it is no JSON.
+            BadInput: it is of a newer version of this program, damaged, or missing.
         """
+        name = f"{self.url}/{key}"
         try:
             with reached(self.url):
-                answer = self.store.get(key)
-                return json.loads(bytes(answer.bytes())), answer.meta["e_tag"]
+                said = json.loads(bytes(self._store.get(key).bytes()))
+            if (version := said.pop("format")) > FORMAT:
+                raise BadInput(f"{name} is of a newer version ({version}) of this program: update it")
+            return make(said)
         except FileNotFoundError:  # obstore raises Python's own
-            return None, None
+            raise BadInput(f"{name} is missing") from None
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise BadInput(f"{name} is damaged: {error}") from None
 
-    def replace(self, key: str, said: object, version: str | None) -> bool:
-        """Write JSON where the file is of that version still; tell whether it was. `alone` has to be held."""
-        from obstore.exceptions import PreconditionError
-
+    def delete(self, keys: Sequence[str]) -> None:
+        """Delete files; one that is not there is no fault."""
         if self._folder:
-            with replaced(self._folder / key) as file:
-                file.write(_json(said))
-            return True
-        if version is None:
-            return self.create(key, said)
-        try:
+            for key in keys:
+                (self._folder / key).unlink(missing_ok=True)
+        elif keys:
             with reached(self.url):
-                self.store.put(key, _json(said), mode={"e_tag": version})
-        except PreconditionError:
-            return False
-        return True
-
-    @contextmanager
-    def alone(self, key: str) -> Iterator[None]:
-        """Be the only one who replaces this file, in a folder; a bucket compares versions itself."""
-        if not self._folder:
-            yield
-            return
-        with (self._folder / f"{key}.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+                self._store.delete(keys)
 
     def remove(self, folder: str) -> None:
         """Remove a folder with all that is in it; nothing where there is none."""
         if self._folder:
             shutil.rmtree(self._folder / folder, ignore_errors=True)
-        elif keys := [file.key for file in self.files(folder)]:
-            with reached(self.url):
-                self.store.delete(keys)
-
-
-def _json(said: object) -> bytes:
-    return json.dumps(said, ensure_ascii=False, indent=1).encode()
+        else:
+            self.delete([file.key for file in self.files(folder)])

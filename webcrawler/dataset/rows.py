@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b32encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,13 +22,6 @@ _WWW = re.compile(r"^www\d*\.")
 Tables = dict[str, pa.RecordBatch]
 
 
-class Version(NamedTuple):
-    """Whose rows they are."""
-
-    home: str
-    epoch: int
-
-
 class Host(NamedTuple):
     """What is said of each URL of a server."""
 
@@ -41,10 +34,11 @@ class Host(NamedTuple):
     surt: str  # up to the path
 
 
-def tables_of(catalog: Catalog, version: Version, seqs: Mapping[int, int]) -> Tables:
+def tables_of(catalog: Catalog, home: str, epoch: int, seqs: Mapping[int, int]) -> Tables:
     """All that a catalog says of some pages.
 
     Args:
+        home, epoch: whose rows they are.
         seqs: the change that tells of each, by page number; 0: nothing but links to it is known.
     """
     numbers = sorted(seqs)
@@ -60,36 +54,25 @@ def tables_of(catalog: Catalog, version: Version, seqs: Mapping[int, int]) -> Ta
         "texts": _text_columns(texts, urls),
         "postings": _posting_columns(texts, urls),
     }
-    pages: dict[str, Iterable[int]] = {
-        "urls": urls,
-        "documents": (document.number for document in documents),
-        "links": (link.source for link in links),
-        "texts": texts,
-        "postings": rows["postings"].pop("page"),
-    }
-    return {
-        name: _batch(name, columns, version, [seqs[number] for number in pages[name]])
-        for name, columns in rows.items()
-    }
+    return {name: _batch(TABLES[name], columns, home, epoch, seqs) for name, columns in rows.items()}
 
 
-def _batch(name: str, columns: dict[str, Any], version: Version, seqs: list[int]) -> pa.RecordBatch:
-    schema, rows = TABLES[name], len(seqs)
-    columns["home"] = pa.repeat(pa.scalar(version.home), rows)
-    columns["epoch"] = pa.repeat(pa.scalar(version.epoch, pa.int64()), rows)
-    columns["seq"] = seqs
-    arrays = [_array(columns[field.name], field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _array(column: Any, type: pa.DataType) -> pa.Array:
-    return column if isinstance(column, pa.Array) else pa.array(column, type)
+def _batch(
+    schema: pa.Schema, columns: dict[str, Any], home: str, epoch: int, seqs: Mapping[int, int]
+) -> pa.RecordBatch:
+    """Columns, of which `page` says by number which page each row is of, as they are exported."""
+    columns["seq"] = [seqs[number] for number in columns.pop("page")]
+    rows = len(columns["seq"])
+    columns["home"] = pa.repeat(pa.scalar(home), rows)
+    columns["epoch"] = pa.repeat(pa.scalar(epoch, pa.int64()), rows)
+    return pa.RecordBatch.from_pydict(columns, schema)
 
 
 def _url_columns(urls: Sequence[ToldUrl]) -> dict[str, Any]:
     hosts = [_host(url.server) for url in urls]
     paths = [url.path.partition("?") for url in urls]
     return {
+        "page": [url.number for url in urls],
         "url_id": [url.id for url in urls],
         "url": [url.server + url.path for url in urls],
         "url_surtkey": list(map(_surt, urls)),
@@ -115,6 +98,7 @@ def _document_columns(
     told = [urls[document.number] for document in documents]
     hosts = [_host(url.server) for url in told]
     return {
+        "page": [document.number for document in documents],
         "url_id": [url.id for url in told],
         "url": [url.server + url.path for url in told],
         "url_surtkey": list(map(_surt, told)),
@@ -143,6 +127,7 @@ def _document_columns(
 def _link_columns(links: Sequence[ToldLink], urls: Mapping[int, ToldUrl]) -> dict[str, Any]:
     sources = [urls[link.source] for link in links]
     return {
+        "page": [link.source for link in links],
         "source_id": [source.id for source in sources],
         "target_id": [link.target for link in links],
         **_ends("source", [source.server for source in sources]),
@@ -168,6 +153,7 @@ def _text_columns(texts: Mapping[int, Indexable], urls: Mapping[int, ToldUrl]) -
     said = [one.text for one in texts.values()]
     sections = [[section._asdict() for section in text.sections] for text in said]
     return {
+        "page": list(texts),
         "url_id": [urls[number].id for number in texts],
         "language": [text.language for text in said],
         "title": [text.title for text in said],

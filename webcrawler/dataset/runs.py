@@ -1,23 +1,19 @@
 """Runs of the jobs: each has a number and a folder of its own, and the last complete one is in force.
 
-`v1/runs/NUMBER/` has what a run made, and `v1/current.json` says which one is in force, of which manifests it
-was made, and how long each of its files is. That file is written last. So a run that dies leaves the results
-before it in force, and readers have all files of one run or of another.
+`v1/runs/NUMBER/` has what a run made. Its file `done.json`, which is written last, says of which manifests,
+and how long each file is. So a run that dies leaves the results before it in force, and readers have all
+files of one run or of another.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from webcrawler import clock
-from webcrawler.dataset.place import File, Place
-from webcrawler.errors import BadInput
+from webcrawler.dataset.place import ROOT, File, Place
 
-FORMAT = 1  # of results; readers refuse a higher one
-ROOT = "v1"
-CURRENT = f"{ROOT}/current.json"
 RUNS = f"{ROOT}/runs"
 KEPT_SECONDS = 7 * 24 * 3600.0  # of a run that is no longer in force: who has begun to read it can end
 
@@ -38,16 +34,12 @@ class Run:
 
     @property
     def folder(self) -> str:
-        return folder_of(self.number)
+        return _folder(self.number)
 
     def keys(self, table: str) -> list[str]:
         """The keys of a table's parts, of all homes or of one ("ranks/HOME")."""
         names = (name for name in sorted(self.parts) if name == table or name.startswith(f"{table}/"))
         return [file.key for name in names for file in self.parts[name]]
-
-
-def folder_of(number: int) -> str:
-    return f"{RUNS}/{number:06}"
 
 
 def current(place: Place) -> Run | None:
@@ -56,53 +48,42 @@ def current(place: Place) -> Run | None:
     Raises:
         BadInput: it is of a newer version of this program, or damaged.
     """
-    return _read(place)[0]
+    done = place.files(RUNS, "/done.json")
+    return place.read(done[-1].key, _made) if done else None
 
 
-def begin(place: Place) -> int:
-    """Return the number of a new run, which nobody else has."""
-    numbers = [run.number] if (run := current(place)) else []
-    number = max([*numbers, *_begun(place)], default=0) + 1
-    while not place.create(f"{folder_of(number)}/begun.json", {"began": clock.now()}):
-        number += 1
-    return number
+def begin(place: Place, homes: Mapping[str, int]) -> Run:
+    """Return a new run, whose number nobody else has."""
+    run = Run(max(_begun(place), default=0) + 1, clock.now(), homes)
+    is_mine = place.create(f"{run.folder}/begun.json", {"began": run.began})
+    return run if is_mine else begin(place, homes)
 
 
-def complete(place: Place, run: Run) -> bool:
-    """Put a run in force, unless a later one is; tell whether it is."""
-    with place.alone(CURRENT):
-        while True:
-            last, version = _read(place)
-            if last and last.number >= run.number:
-                return last.number == run.number
-            if place.replace(CURRENT, {"format": FORMAT, **asdict(run)}, version):
-                return True
+def complete(place: Place, run: Run) -> None:
+    """Put a run in force, unless a later one is."""
+    place.create(f"{run.folder}/done.json", asdict(run))
 
 
 def sweep(place: Place) -> None:
     """Remove the runs before the one in force that began more than a week ago."""
     if run := current(place):
         for number in _begun(place):
-            said, _ = place.read(f"{folder_of(number)}/begun.json")
-            if number < run.number and clock.now() - (said or {}).get("began", 0.0) > KEPT_SECONDS:
-                place.remove(folder_of(number))
+            if number < run.number and _began(place, number) < clock.now() - KEPT_SECONDS:
+                place.remove(_folder(number))
 
 
 def _begun(place: Place) -> list[int]:
-    found = (re.search(r"/(\d+)/begun\.json$", file.key) for file in place.files(RUNS))
-    return [int(match[1]) for match in found if match]
+    return [int(file.key.split("/")[-2]) for file in place.files(RUNS, "/begun.json")]
 
 
-def _read(place: Place) -> tuple[Run | None, str | None]:
-    try:
-        said, version = place.read(CURRENT)
-        if said is None:
-            return None, None
-        if said.pop("format") > FORMAT:
-            raise BadInput(f"{place.url}/{CURRENT} is of a newer version of this program: update it")
-        parts = {name: [File(*file) for file in files] for name, files in said.pop("parts").items()}
-        return Run(parts=parts, **said), version
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadInput(
-            f"{place.url}/{CURRENT} is damaged ({error}): `webcrawler graph run` after it is deleted"
-        ) from None
+def _began(place: Place, number: int) -> float:
+    return place.read(f"{_folder(number)}/begun.json", lambda said: float(said["began"]))
+
+
+def _folder(number: int) -> str:
+    return f"{RUNS}/{number:06}"
+
+
+def _made(said: dict[str, Any]) -> Run:
+    parts = {name: [File(*file) for file in files] for name, files in said.pop("parts").items()}
+    return Run(parts=parts, **said)

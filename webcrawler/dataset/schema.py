@@ -3,7 +3,7 @@
 Rows are only added. A page's newest row in `urls`, the one of the highest (epoch, seq) of its home, says what
 holds: of the other tables, rows of this page with the same home, epoch and seq, and no others. So one join
 takes out what was replaced or is gone, and a page without links needs no row that says so. If several homes
-know a page, the one that fetched it last tells of it. `sql/current_*.sql` do both.
+know a page, the one that fetched it last tells of it. `sql/current_urls.sql` chooses that row.
 
 Columns that Common Crawl's index has as well have its names, so its queries run here. Ids are URL ids, times
 are UTC. What a page stands for (`duplicate_of`, `near_duplicate_of`) is what its own folder knew when the row
@@ -36,10 +36,8 @@ URLS = [
     ("server", pa.string()),  # "http://a.example:8080"
     # "document", "duplicate", "noindex", "redirect", "gone", "removed" by the owner, "uncrawled"
     ("state", pa.string()),
-    (
-        "findable",
-        pa.bool_(),
-    ),  # by its text or by what links say: no redirect, duplicate, noindex, gone, removed
+    # By its text or by what links say: no redirect, duplicate, noindex, gone, removed
+    ("findable", pa.bool_()),
     ("fetch_time", TIME),  # of the newest fetch that told whether a document is there; NULL: none did
     *VERSIONED,
 ]

@@ -117,7 +117,7 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "index.optimizing": ("webcrawler/index/writer.py", "all is applied, segments are to become one"),
     # exported
     "dataset.read": ("webcrawler/dataset/export.py", "rows are in memory"),
-    "dataset.part": ("webcrawler/dataset/parts.py", "a part is there, no manifest has it"),
+    "dataset.part": ("webcrawler/dataset/export.py", "a part is there, no manifest has it"),
     "dataset.manifest": ("webcrawler/dataset/export.py", "a manifest has all, what is old is there"),
     # all folders together
     "graph.step": ("webcrawler/dataset/jobs.py", "the tables of the steps before are made"),
