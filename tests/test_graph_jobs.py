@@ -24,6 +24,7 @@ from test_dataset_in_s3 import bucket
 from testdata import needed
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.dataset import export as exporter
 from webcrawler.dataset import jobs, runs
 from webcrawler.dataset import pagerank as arrays
 from webcrawler.dataset.engines import read_memory
@@ -179,6 +180,25 @@ def test_ranks_in_sql_are_those_of_arrays_and_begin_with_the_last_ones(
 
     assert ranks(folder) == pytest.approx(by_arrays, abs=1e-7)
     assert stored.run_of(folder / "ranks") == 2
+
+
+def test_links_to_what_is_not_told_yet_do_not_count_for_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, folder = str(tmp_path / "set"), folder_with(tmp_path / "folder", some_web(seed=6)[:8])
+    monkeypatch.setattr(exporter, "URLS_AT_ONCE", 3)
+    monkeypatch.setattr(exporter, "FULL_BYTES", 1)
+    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
+        exporter.Exporting(catalog, folder, url).step(crawling=True)
+        known = catalog.urls.count()
+
+    jobs.run(url, tmp_path / "work", silent)
+    by_arrays = dict(rows(url, "ranks"))
+    monkeypatch.setattr(arrays, "PAGE_BYTES", 1 << 40)
+    jobs.run(url, tmp_path / "work", silent)
+
+    assert 0 < len(by_arrays) < known
+    assert dict(rows(url, "ranks")) == pytest.approx(by_arrays, abs=1e-7)
 
 
 @pytest.mark.fleet

@@ -81,8 +81,9 @@ def results(place: Place, engine: Engine, name: str) -> Iterator[tuple[str, pa.T
         keys = [file.key for file in place.files(f"v1/{table}")]
         engine.view(f"all_{table}", keys)
     for query in ORDER:
-        if query == "ranks_start":
+        if query == "edges":
             engine.keep("pages", "SELECT url_id FROM known WHERE current")
+        if query == "ranks_start":
             engine.keep("last_ranks", "SELECT url_id, CAST(2 AS DOUBLE) AS pagerank FROM hidden")
         if query == "last_ranks":
             engine.keep("all_ranks", "SELECT url_id, pagerank FROM ranks")

@@ -30,6 +30,9 @@ class Engine(Protocol):
     def view(self, name: str, keys: Sequence[str]) -> None:
         """Name the rows of Parquet parts of the dataset, at least one."""
 
+    def define(self, name: str, text: str) -> None:
+        """Name what a query gives, which is made anew for each that reads it."""
+
     def keep(self, name: str, text: str, **values: object) -> None:
         """Make a table of what a query gives; it may read the table that it replaces.
 
@@ -99,6 +102,9 @@ class DuckDB:
         files = [str(self._place.local(key, self._work / "parts")) for key in keys]
         self.db.read_parquet(files, hive_partitioning=False).create_view(name, replace=True)
 
+    def define(self, name: str, text: str) -> None:
+        self.db.execute(f"CREATE VIEW {name} AS {text}")
+
     def keep(self, name: str, text: str, **values: object) -> None:
         self._execute(f"CREATE TABLE new_{name} AS {text}", values)
         self.drop(name)
@@ -155,6 +161,9 @@ class Spark:
 
     def view(self, name: str, keys: Sequence[str]) -> None:
         self.spark.read.parquet(*map(self._place.hadoop, keys)).createOrReplaceTempView(name)
+
+    def define(self, name: str, text: str) -> None:
+        self.spark.sql(text).createOrReplaceTempView(name)
 
     def keep(self, name: str, text: str, **values: object) -> None:
         aside, before = f"{self._scratch}/{name}-{next(self._numbers)}", self._kept.get(name)

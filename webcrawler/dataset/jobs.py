@@ -136,10 +136,12 @@ class Jobs:
 
     def _tables(self) -> None:
         for table in READ:
-            keys = [self._empty(table), *(part.path for part in parts_of(self._manifests, table))]
-            self._engine.view(f"all_{table}", keys)
-        for table in ("known", "documents", "links"):
+            parts = sorted(parts_of(self._manifests, table), key=lambda part: part.rows, reverse=True)
+            # The largest first: DuckDB takes all for as long as that one, and plans its joins by it.
+            self._engine.view(f"all_{table}", [part.path for part in parts] or [self._empty(table)])
+        for table in ("known", "documents"):
             self._engine.keep(table, text(table))
+        self._engine.define("links", text("links"))  # many, and no query needs all their columns
 
     def _duplicates(self) -> None:
         engine = self._engine
@@ -192,7 +194,6 @@ class Jobs:
     def _domains(self) -> None:
         engine = self._engine
         engine.keep("domain_edges", text("domain_edges"))
-        engine.drop("links")
         engine.keep("edges", "SELECT source_id, target_id FROM domain_edges")
         engine.keep(
             "pages",

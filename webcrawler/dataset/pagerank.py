@@ -16,7 +16,7 @@ from webcrawler.linkgraph import DAMPING, Graph, pagerank
 
 TOLERANCE = 1e-8
 BATCH = 1_000_000  # links that are numbered at a time
-LINK_BYTES, PAGE_BYTES = 40, 120  # at the peak
+LINK_BYTES, PAGE_BYTES = 16, 120  # at the peak
 
 
 def fits(links: int, pages: int, megabytes: int) -> bool:
@@ -39,25 +39,20 @@ def by_arrays(engine: DuckDB) -> None:
     import pyarrow as pa
 
     engine.keep("ranks", text("ranks_start"), damping=DAMPING)
-    begin = engine.db.execute("SELECT url_id, pagerank FROM ranks ORDER BY url_id").fetchnumpy()
-    ids, start = begin["url_id"], begin["pagerank"]
-    sources, targets = _numbered(engine, ids)
-    graph = Graph.of(sources, targets, len(ids))
-    del sources, targets
-    ranks = pagerank(graph, DAMPING, TOLERANCE, start if len(ids) else None)
+    begin = engine.db.execute("SELECT url_id, links, pagerank FROM ranks ORDER BY url_id").fetchnumpy()
+    ids, starts = begin["url_id"], np.concatenate([[0], np.cumsum(begin["links"])])
+    graph = Graph(starts, _targets(engine, ids, int(starts[-1])))
+    ranks = pagerank(graph, DAMPING, TOLERANCE, begin["pagerank"] if len(ids) else None)
     engine.db.register("ranked", pa.table({"url_id": ids, "pagerank": ranks}))
     engine.keep("ranks", "SELECT url_id, pagerank FROM ranked")
     engine.db.unregister("ranked")
 
 
-def _numbered(engine: DuckDB, ids: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the ends of all edges as places in `ids`, by ascending source and target."""
-    links = int(engine.value("SELECT count(*) FROM edges"))
-    sources, targets = np.empty(links, np.int32), np.empty(links, np.int32)
-    rows = engine.db.sql("SELECT source_id, target_id FROM edges ORDER BY source_id, target_id")
-    done = 0
+def _targets(engine: DuckDB, ids: NDArray[np.int64], links: int) -> NDArray[np.int32]:
+    """Return the target of each edge as a place in `ids`, by ascending source and target."""
+    targets, done = np.empty(links, np.int32), 0
+    rows = engine.db.sql("SELECT target_id FROM edges ORDER BY source_id, target_id")
     for batch in rows.to_arrow_reader(BATCH):
-        for end, into in zip(batch.columns, (sources, targets), strict=True):
-            into[done : done + len(batch)] = np.searchsorted(ids, end.to_numpy())
+        targets[done : done + len(batch)] = np.searchsorted(ids, batch.column(0).to_numpy())
         done += len(batch)
-    return sources, targets
+    return targets
