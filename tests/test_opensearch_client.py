@@ -12,6 +12,8 @@ from ports import dead_server
 
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.opensearch.client import Cluster, address
+from webcrawler.opensearch.indexes import Indexes
+from webcrawler.opensearch.state import State
 
 
 def test_address_names_nodes_login_and_collection() -> None:
@@ -53,6 +55,15 @@ def _version(number: str, **more: str) -> Answer:
 def test_it_is_said_in_one_line_why_a_server_cannot_be_used(answer: Answer, said: str) -> None:
     with sites(proxy={"/": answer}) as web, pytest.raises(BadInput, match=said):
         Cluster(f"{web['proxy'].url}/any").check()
+
+
+def test_what_a_busy_cluster_does_not_say_is_not_taken_for_nothing() -> None:
+    with sites(busy={"*": Answer(status=429)}) as web:
+        cluster = Cluster(f"{web['busy'].url}/any")
+        state = State(cluster)
+        for ask in (lambda: state.checkpoint("ann", 1), Indexes(cluster, state).searched):
+            with pytest.raises(Unavailable, match="429"):
+                ask()
 
 
 def test_it_is_said_that_a_certificate_is_not_trusted(tmp_path: Path) -> None:

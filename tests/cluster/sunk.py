@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crawled import link
+from waiting import until
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.frontier import Frontier
+from webcrawler.frontier import Frontier, folder_name
 from webcrawler.index import Elsewhere
 from webcrawler.opensearch.bulk import Bulk
 from webcrawler.opensearch.client import Cluster
@@ -21,6 +22,7 @@ from webcrawler.opensearch.mapping import OUTSIDE, TEXTS
 from webcrawler.opensearch.refused import Refused
 from webcrawler.opensearch.sink import Sink
 from webcrawler.opensearch.state import State
+from webcrawler.opensearch.view import Sinking
 from webcrawler.records import Entry, Fetch, Lease, Text
 from webcrawler.urls import server, url_id
 
@@ -63,15 +65,15 @@ def pages(number: int, at: float = 1.0, body: str = "its body", site: str = "htt
 def sink(
     folder: Path,
     url: str,
-    name: str = "ann",
+    name: str = "",
     frontier: Frontier | None = None,
     pause: Callable[[float], None] = lambda seconds: None,
     tell: Callable[[str], None] = lambda trouble: None,
 ) -> Iterator[Sink]:
-    """A sink that does not pause, as a folder of that name."""
+    """A sink that does not pause; `name`: as a folder of that name."""
     path = folder / "catalog.sqlite"
     with closing(Cluster(url)) as cluster, closing(Catalog(path, readonly=True)) as catalog:
-        homes = Homes(State(cluster), name, frontier)
+        homes = Homes(State(cluster), name or folder_name(folder), frontier)
         made = Sink(catalog, folder, cluster, homes, Bulk(cluster, Refused(folder), pause, tell))
         made.open()
         yield made
@@ -86,9 +88,22 @@ def drain(opened: Sink) -> None:
     opened.tidy()
 
 
-def sunk(folder: Path, url: str, name: str = "ann") -> None:
-    with sink(folder, url, name) as opened:
+def sunk(folder: Path, url: str) -> None:
+    with sink(folder, url) as opened:
         drain(opened)
+
+
+@contextmanager
+def following(folder: Path, url: str) -> Iterator[Callable[[], None]]:
+    """The sink as a view of a crawl that is alive; gives what waits until all is there, as the crawl ends."""
+    catalog = Catalog(folder / "catalog.sqlite", readonly=True)
+    with closing(catalog), closing(Sinking(catalog, folder, {"SINK_URL": url})) as view:
+
+        def finish() -> None:
+            view.step(crawling=False)
+            until(lambda: not view.is_behind(), "all is in the cluster")
+
+        yield finish
 
 
 class Differences(NamedTuple):

@@ -14,14 +14,15 @@ from pathlib import Path
 import pytest
 from waiting import until
 
+from webcrawler.opensearch import mapping
 from webcrawler.opensearch.buckets import BUCKETS, opened
 
+from .cutting import ANSWER, REQUEST, Cut, cutting
 from .opensearch import Cluster as Nodes
 from .opensearch import cluster
-from .sunk import differences, documents, drain, page, pages, sink, sunk, write
+from .sunk import differences, documents, drain, following, gone, page, pages, sink, sunk, write
 
 pytestmark = [pytest.mark.opensearch, pytest.mark.timeout(900)]  # nodes start slowly beside other tests
-deep = pytest.mark.deep("one round of the same runs in CI")
 
 
 @contextmanager
@@ -138,41 +139,47 @@ def test_body_of_a_page_that_is_too_large_for_a_node_is_left_out(tmp_path: Path)
         assert "body" not in fields
 
 
-def rounds(nodes: Nodes, name: str, folder: Path, number: int) -> None:
-    """Kill one data node after the other while changes are written; each comes back."""
-    write(folder, *pages(300))
-    for n in range(number):
-        victim = nodes.nodes[n % len(nodes.nodes)]
-        write(folder, *pages(100, at=100_000.0 * (n + 1), body=f"round {n}"))
-        with views(folder, nodes.url(name)) as process:
-            victim.kill()
-            assert process.wait() == 0
-        nodes.start_node(victim)
-        nodes.wait()
+@pytest.mark.parametrize(
+    "cut",
+    [
+        Cut(b"POST /_bulk", REQUEST, 50),
+        Cut(b"POST /_bulk", REQUEST, 5_000),
+        Cut(b"POST /_bulk", ANSWER, 0),
+        Cut(b"POST /_bulk", ANSWER, 300),
+        Cut(b"PUT ", ANSWER, 0, times=5),  # indexes that it makes, and how far it has come
+        Cut(b"", ANSWER, 10, times=10),
+    ],
+)
+def test_connection_that_is_cut_loses_nothing(opensearch: Nodes, tmp_path: Path, cut: Cut) -> None:
+    name = tmp_path.name
+    left = [gone(f"http://a.test/{n}", at) for n in range(9) for at in (100_000.0, 200_000.0)]
+    write(tmp_path, *pages(100), *left)
+    with cutting(opensearch.nodes[0].port, cut) as way:
+        with following(tmp_path, f"http://127.0.0.1:{way.port}/{name}") as finish:
+            finish()
 
-        assert differences(nodes, name, folder).none
-
-
-def test_data_node_that_is_killed_loses_nothing(three_nodes: Nodes, tmp_path: Path) -> None:
-    rounds(three_nodes, "node", tmp_path, 1)
-
-
-@deep
-@pytest.mark.timeout(3600)
-def test_twenty_data_nodes_that_are_killed_lose_nothing(three_nodes: Nodes, tmp_path: Path) -> None:
-    rounds(three_nodes, "nodes", tmp_path, 20)
+        assert way.cuts == cut.times
+    assert differences(opensearch, name, tmp_path).none
 
 
-@deep
-def test_cluster_that_dies_as_a_whole_loses_nothing(three_nodes: Nodes, tmp_path: Path) -> None:
-    write(tmp_path, *pages(300))
-    with views(tmp_path, three_nodes.url("all")) as process:
-        until(lambda: count(three_nodes, "all"), "the first pages")
-        for node in three_nodes.nodes:
-            node.kill()
-        for node in three_nodes.nodes:
-            three_nodes.start_node(node)
-        three_nodes.wait()
-        assert process.wait() == 0
+def test_searches_change_over_while_another_folder_writes_and_lose_sight_of_nothing(
+    opensearch: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, url, alias = "over", opensearch.url("over"), "/over-pages"
+    ann, bob = (write(tmp_path / one, *pages(100, site=f"http://{one}.test")) for one in ("ann", "bob"))
+    sunk(ann, url), sunk(bob, url)
+    seen = [len(documents(opensearch, name, "pages"))]
+    monkeypatch.setattr(mapping, "VERSION", 999)
 
-    assert differences(three_nodes, "all", tmp_path).none
+    with following(ann, url) as finish:
+        finish()
+        opensearch.ask("/over-pages-000002/_settings", "PUT", {"index.refresh_interval": "-1"})
+        with following(bob, url) as finish_other:
+            while "over-pages-000002" not in opensearch.ask(f"/_alias{alias}"):
+                write(bob, page(f"http://bob.test/later/{len(seen)}"))
+                seen.append(opensearch.ask(f"{alias}/_count")["count"])
+            seen.append(opensearch.ask(f"{alias}/_count")["count"])
+            finish_other()
+
+    assert min(seen) == seen[0] == 200
+    assert differences(opensearch, name, ann, bob).none

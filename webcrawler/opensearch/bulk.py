@@ -6,7 +6,6 @@ and after a pause, without end. What it refuses is set aside. A crash repeats wr
 
 from __future__ import annotations
 
-import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 from webcrawler import clock
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.opensearch import buckets
-from webcrawler.opensearch.client import PASSING, Cluster, reason
+from webcrawler.opensearch.client import PASSING, Cluster, line, reason
 from webcrawler.opensearch.documents import Source
 from webcrawler.opensearch.refused import Refused
 
@@ -36,9 +35,9 @@ class Write(NamedTuple):
     version: int
     source: Source
 
-    def line(self) -> bytes:
+    def lines(self) -> bytes:
         head = {"_index": self.into, "_id": self.id, "version": self.version, "version_type": "external_gte"}
-        return _json({"index": head}) + _json(self.source)
+        return line({"index": head}) + line(self.source)
 
     def cut(self) -> Write:
         """Without its body: it is found by its title, its anchors and its address."""
@@ -144,22 +143,18 @@ class Bulk:
             return Part([], [])
         self._refused.add(write.url, write.into, f"written without its body: {why}")
         short = write.cut()
-        return Part([short], [short.line()])
+        return Part([short], [short.lines()])
 
 
 def _parts(writes: Iterable[Write]) -> Iterator[Part]:
     part, size = Part([], []), 0
     for write in writes:
-        line = write.line()
-        if part.writes and (len(part.writes) >= DOCUMENTS or size + len(line) > BYTES):
+        lines = write.lines()
+        if part.writes and (len(part.writes) >= DOCUMENTS or size + len(lines) > BYTES):
             yield part
             part, size = Part([], []), 0
         part.writes.append(write)
-        part.lines.append(line)
-        size += len(line)
+        part.lines.append(lines)
+        size += len(lines)
     if part.writes:
         yield part
-
-
-def _json(one: object) -> bytes:
-    return json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

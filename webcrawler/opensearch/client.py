@@ -103,15 +103,22 @@ class Cluster:
             raise BadInput(f"{self._nodes[0]} is {kind} {said['number']}: {least} is needed, or newer")
 
     def ask(
-        self, method: str, path: str, body: object = None, seconds: float = PATIENCE_SECONDS
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        seconds: float = PATIENCE_SECONDS,
+        may_lack: bool = False,
     ) -> dict[str, Any]:
-        """What a node answers.
+        """What a node answers; nothing where it lacks that, and may.
 
         Raises:
             BadInput: it refuses that.
             Unavailable: no node answers in time, or they are too busy.
         """
         status, said = self.send(method, path, body, seconds)
+        if may_lack and status == 404:
+            return {}
         if status < 300:
             return said if isinstance(said, dict) else {}
         if status in PASSING:
@@ -129,7 +136,7 @@ class Cluster:
         """
         headers, data = (
             self._headers,
-            body if isinstance(body, bytes) else b"" if body is None else _line(body),
+            body if isinstance(body, bytes) else b"" if body is None else line(body),
         )
         if len(data) > ZIPPED:
             headers, data = {**headers, "Content-Encoding": "gzip"}, gzip.compress(data, 1)
@@ -183,5 +190,6 @@ def _named(error: Exception) -> str:
     return str(getattr(error, "reason", None) or error)[:200]
 
 
-def _line(one: object) -> bytes:
+def line(one: object) -> bytes:
+    """One line of JSON."""
     return json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

@@ -37,17 +37,17 @@ class Indexes:
 
     def open(self) -> None:
         """Find the generation of this mapping, or make it."""
-        is_first = not self.find()
+        is_only = self.find()
         for kind in KINDS:
-            self._create(kind, is_searched=is_first)
+            self._create(kind, is_searched=is_only)
 
     def find(self) -> bool:
-        """Find which generation has this mapping, or would have it; returns whether there is any."""
+        """Find which generation has this mapping, or would have it; returns whether there is no other."""
         self._state.create()
         known = self._known()
         newest = max(known, default=0)
         self.generation = newest if known.get(newest) == mapping.digest() else newest + 1
-        return bool(known)
+        return known.keys() <= {self.generation}
 
     def _known(self) -> dict[int, str]:
         """The digest of the mapping of each generation."""
@@ -78,14 +78,15 @@ class Indexes:
     def searched(self) -> int:
         """The generation that searches see; 0: none."""
         alias = alias_name(self._cluster.name, PAGES)
-        status, said = self._cluster.send("GET", f"/_alias/{alias}")
-        return max((int(name[-6:]) for name in said), default=0) if status == 200 else 0
+        said = self._cluster.ask("GET", f"/_alias/{alias}", may_lack=True)
+        return max((int(name[-6:]) for name in said), default=0)
 
     def change_over(self) -> bool:
         """Have searches see the generation that is written, once no folder lacks anything in it."""
         old = self.searched()
         if old == self.generation or not self._is_level(old):
             return False
+        self._cluster.ask("POST", f"/{','.join(map(self.name, KINDS))}/_refresh")  # all is seen at once
         self._cluster.ask(
             "POST", "/_aliases", {"actions": [*map(self._remove, KINDS), *map(self._add, KINDS)]}
         )

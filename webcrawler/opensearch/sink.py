@@ -14,10 +14,11 @@ from typing import Any
 
 from webcrawler.archive.catalog import LEAST_PAGES, SAMPLED, Catalog
 from webcrawler.clock import now
+from webcrawler.errors import Unavailable
 from webcrawler.index import Elsewhere, anchors_of
 from webcrawler.linkgraph import stored
 from webcrawler.opensearch.bulk import Bulk, Write
-from webcrawler.opensearch.client import Cluster
+from webcrawler.opensearch.client import Cluster, reason
 from webcrawler.opensearch.documents import (
     Made,
     Source,
@@ -202,6 +203,8 @@ class Sink:
         """What the cluster has of these, by id; of none what is gone."""
         docs = [{"_index": self._indexes.name(kind), "_id": id} for kind in (NAMED, PAGES) for id in ids]
         found = self._cluster.ask("POST", f"/_mget?_source_includes={COMPARED}", {"docs": docs})
+        if lost := [one["error"] for one in found["docs"] if "error" in one]:
+            raise Unavailable(f"the cluster does not say what it has: {reason(lost[0])}")
         living = (one for one in found["docs"] if one.get("_source"))
         return {one["_id"]: one["_source"] for one in living}
 

@@ -54,12 +54,12 @@ class State:
             Unavailable: others change it all the time, or the cluster is busy or away.
         """
         for _ in range(TRIES):
-            status, found = self._cluster.send("GET", f"/{self._index}/_doc/{id}")
-            before: Said = found["_source"]["said"] if status == 200 else {}
+            found = self._cluster.ask("GET", f"/{self._index}/_doc/{id}", may_lack=True)
+            before: Said = found["_source"]["said"] if found else {}
             if (after := to(before)) == before:
                 return after
             asked = "op_type=create"
-            if status == 200:
+            if found:
                 asked = f"if_seq_no={found['_seq_no']}&if_primary_term={found['_primary_term']}"
             status, told = self._cluster.send("PUT", f"/{self._index}/_doc/{id}?{asked}", {"said": after})
             if status < 300:

@@ -71,8 +71,8 @@ def _waiting(crawl_dir: Path, seq: int, anchors: int) -> dict[str, int]:
 
 
 def _count(cluster: Cluster, kind: str) -> int:
-    code, said = cluster.send("GET", f"/{alias_name(cluster.name, kind)}/_count")
-    return int(said["count"]) if code == 200 else 0
+    said = cluster.ask("GET", f"/{alias_name(cluster.name, kind)}/_count", may_lack=True)
+    return int(said.get("count", 0))
 
 
 def _is_blocked(cluster: Cluster) -> bool:
