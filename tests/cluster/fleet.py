@@ -33,7 +33,7 @@ def main() -> None:
             rediscluster.cluster(_made(folder / "redis"), replicas=True)
         ).url
         variables["FRONTIER_PARTITIONS"] = "16"
-        variables["SINK_URL"] = opened.enter_context(cluster(folder / "opensearch", 3)).url("web")
+        variables["SINK_URL"] = opened.enter_context(cluster(folder / "opensearch", 3, java=())).url("web")
         print("\n".join(f"export {name}={value}" for name, value in variables.items()), flush=True)
         print("# searches: SEARCH_URL=$SINK_URL; all of it ends with Ctrl-C", flush=True)
         signal.pause()

@@ -27,9 +27,12 @@ from ports import free_port
 
 HERE = Path(__file__).parent
 LEAST_JAVA = 21
-HEAP = "512m"
 PATIENCE_SECONDS = 240
-JVM = ("-XX:+UseSerialGC", "--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED")
+QUICK = ("-XX:TieredStopAtLevel=1",)  # starts with half the work, and is slower later
+JVM = (
+    *("-Xms512m", "-Xmx512m", "-XX:+UseSerialGC"),
+    *("--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"),
+)
 
 
 class Absent(Exception):
@@ -85,8 +88,8 @@ def _fetch(folder: Path) -> None:
 class Node:
     """One server of a cluster; it can be killed, stopped and started again from its files."""
 
-    def __init__(self, name: str, home: Path) -> None:
-        self.name, self.home = name, home
+    def __init__(self, name: str, home: Path, java: tuple[str, ...]) -> None:
+        self.name, self.home, self._java = name, home, java
         self.port, self.transport_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -101,7 +104,7 @@ class Node:
             "transport.port": self.transport_port,
         }
         words = [f"{name}={value}" for name, value in {**settings, **own}.items()]
-        java = [jdk() / "bin/java", f"-Xms{HEAP}", f"-Xmx{HEAP}", *JVM, "-cp", f"{folder}:{folder}/*"]
+        java = [jdk() / "bin/java", *JVM, *self._java, "-cp", f"{folder}:{folder}/*"]
         with (self.home / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [*java, "TestNode", *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log
@@ -138,8 +141,8 @@ class Node:
 class Cluster:
     """All nodes of one cluster; any of them answers for it."""
 
-    def __init__(self, folder: Path, nodes: int = 1, **settings: str) -> None:
-        self.nodes = [Node(f"node{n}", folder / f"node{n}") for n in range(1, nodes + 1)]
+    def __init__(self, folder: Path, nodes: int = 1, java: tuple[str, ...] = QUICK, **settings: str) -> None:
+        self.nodes = [Node(f"node{n}", folder / f"node{n}", java) for n in range(1, nodes + 1)]
         self._settings = {
             "cluster.name": "test",
             "discovery.seed_hosts": ",".join(f"127.0.0.1:{node.transport_port}" for node in self.nodes),
@@ -192,9 +195,11 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path, nodes: int = 1, **settings: str) -> Iterator[Cluster]:
+def cluster(
+    folder: Path, nodes: int = 1, java: tuple[str, ...] = QUICK, **settings: str
+) -> Iterator[Cluster]:
     """A cluster until the block ends. In names of settings, `__` stands for a dot."""
-    made = Cluster(folder, nodes, **settings)
+    made = Cluster(folder, nodes, java, **settings)
     try:
         made.start()
         yield made
@@ -203,7 +208,7 @@ def cluster(folder: Path, nodes: int = 1, **settings: str) -> Iterator[Cluster]:
 
 
 if __name__ == "__main__":
-    with cluster(Path(sys.argv[1]).absolute(), int(sys.argv[2]) if len(sys.argv) > 2 else 3) as opened:
+    with cluster(Path(sys.argv[1]).absolute(), int(sys.argv[2]) if len(sys.argv) > 2 else 3, ()) as opened:
         print(f"SINK_URL={opened.url('NAME')}", flush=True)
         with suppress(KeyboardInterrupt):
             signal.pause()
