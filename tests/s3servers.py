@@ -69,7 +69,7 @@ class SeaweedFS:
             "s3.port.iceberg": 0,
             "s3.port.lance": 0,
             "master.telemetry": "false",
-            "volume.max": 10,
+            "volume.max": 100,
             "master.volumeSizeLimitMB": 64,
         }
         words = [f"-{name}={value}" for name, value in options.items()]
