@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from pyarrow import ArrowException, parquet
+import pyarrow as pa
+from pyarrow import ArrowException, compute, parquet
 
 from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
@@ -54,25 +54,16 @@ class Results:
 
     def ranks_of(self, ids: Any) -> Any:
         """Ranks by URL id; a URL that the run did not know has the rank of one that nobody links to."""
-        tables = [file.read() for file in self._files("ranks")]
-        known = np.concatenate([np.zeros(0, np.int64), *(t["url_id"].to_numpy() for t in tables)])
-        ranks = np.concatenate([np.zeros(0), *(t["pagerank"].to_numpy() for t in tables)])
-        order = np.argsort(known)
-        places = np.minimum(np.searchsorted(known, ids, sorter=order), max(len(known) - 1, 0))
-        found = np.full(len(ids), 1 - DAMPING)
-        if len(known):
-            is_known = known[order[places]] == ids
-            found[is_known] = ranks[order[places[is_known]]]
-        return found
+        told = pa.concat_tables(file.read() for file in self._files("ranks"))
+        places = compute.index_in(pa.array(ids), value_set=told["url_id"])
+        return told["pagerank"].take(places).fill_null(1 - DAMPING).to_numpy()
 
     def _files(self, table: str) -> Iterator[parquet.ParquetFile]:
         for part in self._run.parts.get(f"{table}/{self._home}", ()):
             try:
                 path = self._place.local(part.key, self._copies)
                 if path.stat().st_size != part.bytes:
-                    raise BadInput(
-                        f"{self._place.url}/{part.key} is damaged: it is not {part.bytes} bytes long"
-                    )
+                    raise BadInput(f"{self._place.url}/{part.key} is damaged: its length is another")
                 with parquet.ParquetFile(path) as file:
                     yield file
             except FileNotFoundError:
