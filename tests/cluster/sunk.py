@@ -99,9 +99,15 @@ def following(folder: Path, url: str) -> Iterator[Callable[[], None]]:
     catalog = Catalog(folder / "catalog.sqlite", readonly=True)
     with closing(catalog), closing(Sinking(catalog, folder, {"SINK_URL": url})) as view:
 
+        def is_there() -> bool:
+            (
+                view.step(crawling=True),
+                view.step(crawling=False),
+            )  # as by the next crawl, its patience begins anew
+            return not view.is_behind()
+
         def finish() -> None:
-            view.step(crawling=False)
-            until(lambda: not view.is_behind(), "all is in the cluster")
+            until(is_there, "all is in the cluster")
 
         yield finish
 
