@@ -267,6 +267,19 @@ def test_a_collection_that_is_not_there_has_nothing_indexed(opensearch: Nodes, t
     assert "nothing is in the cluster yet" in found.note
 
 
+def test_pages_that_do_not_answer_are_not_taken_for_none(opensearch: Nodes, tmp_path: Path) -> None:
+    index, url = "/away-pages-000001", opensearch.url("away")
+    sunk.sunk(sunk.write(tmp_path, *sunk.pages(1)), url)
+    opensearch.ask(f"{index}/_close", "POST")
+    opensearch.ask(f"{index}/_settings", "PUT", {"index.routing.allocation.require._name": "nobody"})
+    opensearch.ask(f"{index}/_open?wait_for_active_shards=0", "POST")
+
+    with pytest.raises(Unavailable, match="a part of the cluster does not answer"):
+        ClusterSearcher(url, tmp_path, deadline_seconds=60).search("body")
+
+    opensearch.ask(index, "DELETE")
+
+
 def test_a_cluster_that_is_away_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="no node of the cluster answers"):
         ClusterSearcher("http://127.0.0.1:9/none", tmp_path).search("undo")

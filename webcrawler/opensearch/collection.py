@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any
 
+from webcrawler.errors import Unavailable
 from webcrawler.index import DOCUMENT_FIELDS
 from webcrawler.opensearch.mapping import TEXTS
 from webcrawler.opensearch.query import CRAWLED, Dsl, having
@@ -35,13 +36,19 @@ class Collection:
         self._counted: dict[str, int] = {}  # pages by filter
 
     def refresh(self) -> None:
-        """Ask anew for what is older than REMEMBERED_SECONDS."""
+        """Ask anew for what is older than REMEMBERED_SECONDS.
+
+        Raises:
+            Unavailable: the cluster does not answer, or not whether there are pages.
+        """
         if monotonic() < self._until:
             return
         if not (figures := self._figures()):
             self.documents = 0
             return
         self.documents, self.servers = figures["crawled"]["doc_count"], figures["crawled"]["servers"]["value"]
+        if not (self.documents or self._is_whole):
+            raise Unavailable("a part of the cluster does not answer")
         self.languages = {one["key"]: one["doc_count"] for one in figures["languages"]["buckets"]}
         self._means = {field: figures[field]["value"] or 1.0 for field in TEXTS}
         self._frequencies, self._counted = {}, {}
