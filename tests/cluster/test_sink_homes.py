@@ -8,6 +8,8 @@ import pytest
 from conftest import MakeFrontier
 
 from webcrawler.frontier import Frontier, home_of
+from webcrawler.index import Elsewhere
+from webcrawler.urls import url_id
 
 from .opensearch import Cluster as Nodes
 from .sunk import differences, documents, drain, page, pages, sink, write
@@ -89,6 +91,28 @@ def test_what_is_only_linked_to_is_written_by_its_home(
         drain(opened)
 
     assert [one["url"] for one in documents(opensearch, "linked", "named")] == [f"{own}/next"]
+
+
+@pytest.mark.parametrize("first", ["ann", "bob"])
+def test_page_of_another_folder_is_left_alone_by_its_home_that_knows_links_alone(
+    opensearch: Nodes, tmp_path: Path, ann: Frontier, bob: Frontier, first: str
+) -> None:
+    """Homes move while machines are slow: somebody else has fetched it meanwhile."""
+    name, site = f"foreign-{first}", site_of(ann, "ann")
+    live(ann, 60.0), live(bob, 60.0)
+    write(tmp_path / "ann", page(f"{site}/", f"{site}/page"))
+    write(tmp_path / "bob", page(f"{site}/page"))
+    frontiers = {"ann": ann, "bob": bob}
+
+    for folder in sorted(frontiers, key=lambda folder: folder != first):
+        with sink(tmp_path / folder, opensearch.url(name), folder, frontiers[folder]) as opened:
+            drain(opened)
+            told = [(url_id(f"{site}/page"), "said elsewhere", 1, 0)] if folder == "ann" else []
+            Elsewhere(tmp_path / folder).take(1, {"anchors": told, "hidden": [], "duplicates": []})
+            drain(opened)
+
+    assert {one["url"] for one in documents(opensearch, name, "pages")} == {f"{site}/", f"{site}/page"}
+    assert not documents(opensearch, name, "named")
 
 
 def test_folders_with_frontiers_of_their_own_share_a_collection(opensearch: Nodes, tmp_path: Path) -> None:

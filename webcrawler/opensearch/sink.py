@@ -41,6 +41,9 @@ ROUNDS_SHARE = 0.05  # of the time while a crawl is alive
 RANKS_APART = 0.02  # a rank that differs by less is left as it is
 TOMBSTONE_SECONDS = 7 * 86400.0
 PURGE_SECONDS = 86400.0
+FETCHED = (
+    1 << 62
+)  # of a version: a page that any folder has is none that is only linked to, whatever its home says
 COMPARED = "names,rank,sampled,term"
 NO_NAMES = digest_of(None)
 
@@ -115,9 +118,10 @@ class Sink:
         if not self._pages and not self._begin_round(with_ranks):
             return False
         some, self._pages = self._pages[:ROUND], self._pages[ROUND:]
-        self._write([number for number in some if number in self._told], self._both)
-        others = [number for number in some if number not in self._told]
-        self._write(self._differing(others), self._where_it_is)
+        # Of a URL that another folder may have fetched, this one does not say that it is no page.
+        own = self._catalog.documents([number for number in some if number in self._told])
+        self._write(list(own), self._both)
+        self._write(self._differing([number for number in some if number not in own]), self._where_it_is)
         if not self._pages:
             self._keep_round()
         ended = time.monotonic()
@@ -170,7 +174,9 @@ class Sink:
             for one in made(self._catalog, numbers, ranks, writer, self._elsewhere):
                 version = self._homes.version(one.server, seq)
                 for kind, source in places(one).items():
-                    yield Write(self._indexes.name(kind), one.id, one.url, version, source or gone)
+                    wins = kind == NAMED and one.page and not self._homes.is_ours(one.server)
+                    at = version | FETCHED if wins else version
+                    yield Write(self._indexes.name(kind), one.id, one.url, at, source or gone)
 
         self._bulk.write(writes())
 
