@@ -149,7 +149,11 @@ class Cluster:
             "cluster.initial_cluster_manager_nodes": ",".join(node.name for node in self.nodes),
             "action.auto_create_index": "false",
             "cluster.routing.allocation.disk.threshold_enabled": "false",
-            "indices.breaker.total.use_real_memory": "false",  # with garbage
+            "indices.breaker.total.use_real_memory": "false",  # it counts garbage
+            # A copy that is begun while a node dies may hang: it is begun again, not after half an hour.
+            "indices.recovery.recovery_activity_timeout": "10s",
+            "indices.recovery.internal_action_timeout": "10s",
+            "indices.recovery.internal_action_long_timeout": "20s",
             **{name.replace("__", "."): value for name, value in settings.items()},
         }
 

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, NamedTuple
 
 import pytest
@@ -270,8 +271,10 @@ def test_a_collection_that_is_not_there_has_nothing_indexed(opensearch: Nodes, t
 def test_pages_that_do_not_answer_are_not_taken_for_none(opensearch: Nodes, tmp_path: Path) -> None:
     index, url = "/away-pages-000001", opensearch.url("away")
     sunk.sunk(sunk.write(tmp_path, *sunk.pages(1)), url)
+    uuid = opensearch.ask(f"{index}/_settings")[index[1:]]["settings"]["index"]["uuid"]
     opensearch.ask(f"{index}/_close", "POST")
-    opensearch.ask(f"{index}/_settings", "PUT", {"index.routing.allocation.require._name": "nobody"})
+    for files in opensearch.nodes[0].home.glob(f"**/indices/{uuid}/0/index"):
+        rmtree(files)
     opensearch.ask(f"{index}/_open?wait_for_active_shards=0", "POST")
 
     with pytest.raises(Unavailable, match="a part of the cluster does not answer"):

@@ -24,6 +24,11 @@ Ask = Callable[[tuple[str, ...], Dsl], dict[str, Any]]  # searches some of the i
 EVERYWHERE = ("pages", "named")
 
 
+def is_whole(said: dict[str, Any]) -> bool:
+    """Tell whether all of a cluster has answered; shards of which it has no copy do not count as failed."""
+    return bool(said["_shards"]["successful"] == said["_shards"]["total"])
+
+
 class Collection:
     """What is remembered of a cluster's pages; for one thread."""
 
@@ -56,7 +61,7 @@ class Collection:
 
     def _ask(self, kinds: tuple[str, ...], body: Dsl) -> dict[str, Any]:
         said = self._asks(kinds, body)
-        self._is_whole = not said["_shards"]["failed"]
+        self._is_whole = is_whole(said)
         if not self._is_whole:
             self._until = min(self._until, monotonic() + DOUBTED_SECONDS)
         return said

@@ -14,7 +14,7 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.opensearch.buckets import decoded
 from webcrawler.opensearch.candidates import Best, Candidate, CandidateReading, buckets_of, candidate
 from webcrawler.opensearch.client import Cluster
-from webcrawler.opensearch.collection import Collection
+from webcrawler.opensearch.collection import Collection, is_whole
 from webcrawler.opensearch.mapping import NAMED, PAGES, TEXTS, alias_name
 from webcrawler.opensearch.query import Dsl, changed, pages
 from webcrawler.opensearch.scores import score
@@ -133,7 +133,7 @@ class ClusterEngine:
     def _find(self, kind: str, body: dict[str, Any]) -> Found:
         said = self._ask((kind,), body)
         some = [candidate(one["fields"]) for one in said["hits"]["hits"]]
-        partial = bool(said["timed_out"] or said["_shards"]["failed"])
+        partial = bool(said["timed_out"] or not is_whole(said))
         return Found(some, said["hits"]["total"]["value"], partial, [said.get("aggregations", {})])
 
     def _texts(self, ids: Sequence[str]) -> dict[str, bytes]:
