@@ -6,7 +6,8 @@ those that are asked for, and nothing else of a page: from `_source` the same ta
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
+from base64 import b64encode
+from binascii import a2b_base64
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from functools import lru_cache
@@ -40,7 +41,7 @@ def filled(lists: Lists) -> dict[str, str]:
 
 def decoded(value: str) -> bytes:
     """Return a binary doc value; a cluster leaves the padding out."""
-    return b64decode(value + "==")
+    return a2b_base64(value + "==")
 
 
 def opened(values: Mapping[str, str]) -> dict[str, Lists]:
@@ -50,5 +51,5 @@ def opened(values: Mapping[str, str]) -> dict[str, Lists]:
 
 def without(value: str, fields: Collection[str]) -> str:
     """Return a bucket without the hit lists of some fields."""
-    kept = {name: lists for name, lists in msgpack.unpackb(b64decode(value)).items() if name not in fields}
+    kept = {name: lists for name, lists in msgpack.unpackb(decoded(value)).items() if name not in fields}
     return b64encode(msgpack.packb(kept)).decode()

@@ -6,7 +6,7 @@ of the whole collection.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -42,6 +42,7 @@ class Fetched:
         self.alive = np.ones(len(pages), np.bool_)
         self._sources = [one.source for one in pages.values()]
         self._hits = [one.hits for one in pages.values()]
+        self._by_term: dict[str, dict[tuple[str, str], dict[int, bytes]]] = {}  # by bucket
         self._collection = collection
 
     def posted(self, field: str, term: bytes) -> Posted | None:
@@ -49,14 +50,19 @@ class Fetched:
         if field in (SERVER, LANGUAGE):
             rows = [row for row, source in enumerate(self._sources) if source.get(field) == wanted]
             return Posted(self.numbers[rows], np.ones(len(rows), np.float32), Values.of(()))
-        name = bucket(wanted)
-        found = {
-            row: found
-            for row, hits in enumerate(self._hits)
-            if (found := hits.get(name, NONE).get(field, {}).get(wanted))
-        }
+        found = self._of(bucket(wanted)).get((field, wanted), {})
         values = Values.of(list(found.values()))
         return Posted(self.numbers[list(found)], values.counts.astype(np.float32), values) if found else None
+
+    def _of(self, name: str) -> Mapping[tuple[str, str], Mapping[int, bytes]]:
+        """Return the hit lists of a bucket by field and term, and by row."""
+        if name not in self._by_term:
+            found = self._by_term[name] = defaultdict[tuple[str, str], dict[int, bytes]](dict)
+            for row, hits in enumerate(self._hits):
+                for field, lists in hits.get(name, NONE).items():
+                    for term, packed in lists.items():
+                        found[field, term][row] = packed
+        return self._by_term[name]
 
     def frequency(self, field: str, term: bytes) -> int:
         if field == LANGUAGE:
