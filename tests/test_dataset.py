@@ -14,8 +14,8 @@ from crawled import crawled, fetched, link
 from exported import Dataset, difference, export
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.dataset import PURGED, manifest
 from webcrawler.dataset import export as exporter
-from webcrawler.dataset import manifest
 from webcrawler.dataset.export import KEPT_SECONDS, Exporting
 from webcrawler.dataset.place import Place
 from webcrawler.records import Entry, Text
@@ -252,7 +252,7 @@ def test_all_is_told_anew_once_most_of_it_has_been_replaced_or_parts_are_many(
 
 def test_of_what_was_purged_nothing_is_left(folder: Path, url: str, clock: Clock) -> None:
     changed(folder, url, "a page has another text and other links")
-    (folder / manifest.PURGED).touch()
+    (folder / PURGED).touch()
 
     export(folder, url)
 
@@ -262,7 +262,7 @@ def test_of_what_was_purged_nothing_is_left(folder: Path, url: str, clock: Clock
     there = {str(path.relative_to(url)) for path in Path(url).rglob("*.parquet")}
     assert there == {part.path for part in dataset.manifests[0].parts}
     assert dataset.rows_held["documents"] == 4
-    assert not (folder / manifest.PURGED).exists()
+    assert not (folder / PURGED).exists()
 
 
 def test_finds_of_a_search_are_no_part_of_it_until_they_are_kept(folder: Path, url: str) -> None:

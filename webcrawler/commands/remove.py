@@ -14,7 +14,7 @@ from webcrawler.archive import purge
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, is_crawling
 from webcrawler.commands.base import JSON, Command, Option, progress_bars
-from webcrawler.dataset.manifest import PURGED
+from webcrawler.dataset import PURGED
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Frontier, maintenance, ordering
 from webcrawler.index import reindex, wait_until_caught_up

@@ -2,3 +2,5 @@
 
 Not for one folder: its ranks and anchors are made from its catalog. Only where DATASET_URL is set.
 """
+
+PURGED = "dataset.purged"  # file in a folder whose parts may tell of what was purged

@@ -21,7 +21,7 @@ from pyarrow import parquet
 
 from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
-from webcrawler.dataset import manifest
+from webcrawler.dataset import PURGED, manifest
 from webcrawler.dataset.manifest import Manifest, Part
 from webcrawler.dataset.place import ROOT, Place
 from webcrawler.dataset.rows import tables_of
@@ -51,7 +51,7 @@ class Export:
 
     def __init__(self, catalog: Catalog, place: Place, crawl_dir: Path) -> None:
         self._catalog, self._place = catalog, place
-        self._scratch, self._purged = crawl_dir / SCRATCH, crawl_dir / manifest.PURGED
+        self._scratch, self._purged = crawl_dir / SCRATCH, crawl_dir / PURGED
         self._rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in TABLES}
         home = manifest.home_name(crawl_dir)
         found = manifest.newest(place, home)

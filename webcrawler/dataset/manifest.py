@@ -16,8 +16,6 @@ from webcrawler.dataset.place import ROOT, Place
 from webcrawler.errors import BadInput
 from webcrawler.files import replaced
 
-PURGED = "dataset.purged"  # file in a folder whose parts may tell of what was purged
-
 
 @dataclass(frozen=True, slots=True)
 class Part:

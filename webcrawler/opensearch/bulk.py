@@ -20,7 +20,6 @@ from webcrawler.opensearch.refused import Refused
 DOCUMENTS = 200
 BYTES = 4 << 20
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 60.0
-PATIENCE_SECONDS = 600.0  # a slow cluster that gets the same again is slower still
 BLOCK_PAUSE = 5.0
 LARGE = 1 << 20  # a document of so many bytes may be too large for a node
 CUTS = 3  # tries of a large one alone, until its body is left out
@@ -109,8 +108,7 @@ class Bulk:
     def _send(self, part: Part) -> tuple[Part, str]:
         """Send it once; returns what is to be sent again, and why."""
         try:
-            data = b"".join(part.lines)
-            status, said = self._cluster.send("POST", f"/_bulk?{ASKED}", data, PATIENCE_SECONDS)
+            status, said = self._cluster.send("POST", f"/_bulk?{ASKED}", b"".join(part.lines))
         except Unavailable as error:
             return part, str(error)
         if status in PASSING or status == 413 or status == 403:
