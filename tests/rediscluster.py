@@ -72,9 +72,6 @@ class Node:
             found["role"] == "master" and found.get("slave0", {}).get("offset") == found["master_repl_offset"]
         )
 
-    def is_primary(self) -> bool:
-        return bool(self.client.info("replication")["role"] == "master")
-
     def _answers(self) -> bool:
         return holds(self.client.ping)
 

@@ -100,10 +100,8 @@ def following(folder: Path, url: str) -> Iterator[Callable[[], None]]:
     with closing(catalog), closing(Sinking(catalog, folder, {"SINK_URL": url})) as view:
 
         def is_there() -> bool:
-            (
-                view.step(crawling=True),
-                view.step(crawling=False),
-            )  # as by the next crawl, its patience begins anew
+            view.step(crawling=True)  # as by the next crawl, its patience begins anew
+            view.step(crawling=False)
             return not view.is_behind()
 
         def finish() -> None:

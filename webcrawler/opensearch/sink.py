@@ -41,9 +41,7 @@ ROUNDS_SHARE = 0.05  # of the time while a crawl is alive
 RANKS_APART = 0.02  # a rank that differs by less is left as it is
 TOMBSTONE_SECONDS = 7 * 86400.0
 PURGE_SECONDS = 86400.0
-FETCHED = (
-    1 << 62
-)  # of a version: a page that any folder has is none that is only linked to, whatever its home says
+FETCHED = 1 << 62  # of a version: what any folder has fetched is not only linked to, whatever its home says
 COMPARED = "names,rank,sampled,term"
 NO_NAMES = digest_of(None)
 
