@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -171,7 +171,18 @@ class Cluster:
 
     def wait(self) -> None:
         """Until all nodes are there, and each shard has all of its copies."""
-        self._until(lambda: self._health()["status"] == "green", "green")
+        assert self.becomes_green(PATIENCE_SECONDS), self._explained()
+
+    def becomes_green(self, within_seconds: float) -> bool:
+        deadline = time.monotonic() + within_seconds
+        while time.monotonic() < deadline:
+            with suppress(OSError, ValueError):
+                if self._health()["status"] == "green":
+                    return True
+            dead = [node for node in self.nodes if not node.is_alive]
+            assert len(dead) < len(self.nodes), (dead[0].home / "log").read_text("utf-8")[-3000:]
+            time.sleep(0.1)
+        return False
 
     def ask(self, path: str, method: str = "GET", body: object = None) -> Any:
         """What the first node that is alive answers."""
@@ -186,16 +197,17 @@ class Cluster:
         alive = sum(node.is_alive for node in self.nodes)
         return found if found["number_of_nodes"] == alive else {"status": "other nodes"}
 
-    def _until(self, condition: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline:
-            with suppress(OSError, ValueError):
-                if condition():
-                    return
-            dead = [node for node in self.nodes if not node.is_alive]
-            assert len(dead) < len(self.nodes), (dead[0].home / "log").read_text("utf-8")[-3000:]
-            time.sleep(0.1)
-        raise AssertionError(f"the cluster did not become {what}")
+    def _explained(self) -> str:
+        """What each node says of a cluster that does not become green."""
+        said = list[str]()
+        for node in self.nodes:
+            for path in ("/_cluster/health", "/_cat/shards", "/_cat/recovery?active_only=true"):
+                try:
+                    with urlopen(node.url + path, timeout=60) as answer:
+                        said.append(f"{node.name}{path}: {answer.read().decode()}")
+                except OSError as why:
+                    said.append(f"{node.name}{path}: {why}")
+        return "\n".join(said)
 
 
 @contextmanager

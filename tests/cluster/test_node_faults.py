@@ -55,8 +55,22 @@ class Fault(NamedTuple):
             finish()
         for node in victims:
             node.resume() if self.seconds else nodes.start_node(node)
+        if len(victims) == 2 and not nodes.becomes_green(60):
+            restart(nodes, [node for node in nodes.nodes if node not in victims])
         nodes.wait()
         finish()
+
+
+def restart(nodes: Nodes, stayed: list[Node]) -> None:
+    """What the how-to says to do where a cluster stays yellow after two of its nodes died at once.
+
+    A copy that takes over in the election in which a killed node comes back may refuse all writes and
+    all further copies for good: OpenSearch forgets to raise its primary term,
+    https://github.com/opensearch-project/OpenSearch/issues/19150 (open; 3.6 and 3.9 have it).
+    """
+    for node in stayed:
+        node.end()
+        nodes.start_node(node)
 
 
 FAULTS = {
