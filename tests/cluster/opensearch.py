@@ -171,7 +171,7 @@ class Cluster:
 
     def wait(self) -> None:
         """Until all nodes are there, and each shard has all of its copies."""
-        assert self.becomes_green(PATIENCE_SECONDS), self._explained()
+        assert self.becomes_green(PATIENCE_SECONDS), (self.ask("/_cat/shards?format=json"), self.recoveries())
 
     def becomes_green(self, within_seconds: float) -> bool:
         deadline = time.monotonic() + within_seconds
@@ -183,6 +183,11 @@ class Cluster:
             assert len(dead) < len(self.nodes), (dead[0].home / "log").read_text("utf-8")[-3000:]
             time.sleep(0.1)
         return False
+
+    def recoveries(self) -> list[dict[str, str]]:
+        """The copies of shards that are being made."""
+        found: list[dict[str, str]] = self.ask("/_cat/recovery?active_only=true&format=json")
+        return found
 
     def ask(self, path: str, method: str = "GET", body: object = None) -> Any:
         """What the first node that is alive answers."""
@@ -196,18 +201,6 @@ class Cluster:
         found: dict[str, Any] = self.ask("/_cluster/health")
         alive = sum(node.is_alive for node in self.nodes)
         return found if found["number_of_nodes"] == alive else {"status": "other nodes"}
-
-    def _explained(self) -> str:
-        """What each node says of a cluster that does not become green."""
-        said = list[str]()
-        for node in self.nodes:
-            for path in ("/_cluster/health", "/_cat/shards", "/_cat/recovery?active_only=true"):
-                try:
-                    with urlopen(node.url + path, timeout=60) as answer:
-                        said.append(f"{node.name}{path}: {answer.read().decode()}")
-                except OSError as why:
-                    said.append(f"{node.name}{path}: {why}")
-        return "\n".join(said)
 
 
 @contextmanager
