@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 from conftest import MakeFrontier
 
+from webcrawler import clock
+from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import Connection
 from webcrawler.crawl.run import lost, refuse_other_checks
 from webcrawler.errors import BadInput
+from webcrawler.refresh import Checking
+from webcrawler.settings import SETTINGS
 
 
 @pytest.mark.parametrize(
@@ -50,3 +57,20 @@ def test_checks_without_end_are_over_with_the_last_crawl_that_makes_them(make_fr
     frontier.leave()
     lost.end_checks(frontier)
     assert frontier.refresh == ""
+
+
+def test_a_redis_that_stays_away_is_warned_of_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "RANKS_RETRY_SECONDS", 0.0)
+    settings = {name: setting.default for name, setting in SETTINGS.items()} | {"CRAWL_DIR": str(tmp_path)}
+    warnings = []
+    with (
+        closing(Catalog(tmp_path / "catalog.sqlite")) as catalog,
+        closing(Checking(catalog, tmp_path, settings)) as checking,
+    ):
+        for _ in range(4):
+            checking.step(crawling=True)
+            warnings.append(len(caplog.records))
+
+    assert warnings == [0, 1, 1, 1]

@@ -57,7 +57,7 @@ class Checking:
         self._replacement: Replacement | None = None
         self._frontier: Frontier | None = None
         self._not_before = 0.0
-        self._warned = ""
+        self._failures = 0  # one after the other
         self._is_settled = not int(settings.get("COLLECTION_MAX", 0))
 
     def step(self, crawling: bool) -> bool:
@@ -69,11 +69,13 @@ class Checking:
         try:
             self._queue(self._frontier or self._connect())
             self._not_before = began + (1 + REST) * (time.monotonic() - began)
-            self._warned = ""
+            self._failures = 0
         except AWAY as error:
             self._disconnect()
             self._not_before = began + clock.RANKS_RETRY_SECONDS
-            self._warn("no checks are queued now: %s", error)
+            self._failures += 1
+            if self._failures == 2:  # one is no news: a crawl that ends may take its Redis away first
+                _log.warning("no checks are queued now: %s", error)
         return False
 
     def _connect(self) -> Frontier:
@@ -122,11 +124,6 @@ class Checking:
         except AWAY as error:
             what = "the collection stays larger than %d documents until the next crawl: %s"
             _log.warning(what, most, error)
-
-    def _warn(self, what: str, error: Exception) -> None:
-        if str(error) != self._warned:
-            _log.warning(what, error)
-        self._warned = str(error)
 
     def is_behind(self) -> bool:
         return not self._is_settled
