@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b32encode
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +19,7 @@ from webcrawler.dataset.export import Exporting
 from webcrawler.dataset.place import Place
 from webcrawler.dataset.schema import TABLES
 from webcrawler.dataset.texts import text
-from webcrawler.index import indexable, term_counts
+from webcrawler.index import Indexable, indexable, once
 
 Row = tuple[Any, ...]
 
@@ -103,7 +104,7 @@ def _of_catalog(catalog: Catalog) -> dict[str, list[Row]]:
     findable = {page.number for page in catalog.anchors.findable(list(urls))}
     documents = catalog.documents(list(urls))
     texts = indexable(catalog, documents)
-    terms = [(one, *said) for one in texts for said in term_counts(one).items()]
+    terms = [(one, *said) for one in texts for said in _occurrences(one).items()]
     links = catalog.links.all()
     said = {n: (d.word_count, d.noindex, bool(d.duplicate_of), n in findable) for n, d in documents.items()}
     digests = {n: b32encode(d.digest).decode() for n, d in documents.items()}
@@ -116,3 +117,9 @@ def _of_catalog(catalog: Catalog) -> dict[str, list[Row]]:
         "texts": [(one.document.id, one.text.language, one.text.title, one.text.body) for one in texts],
         "postings": [(one.document.id, one.text.language, *said) for one, *said in terms],
     }
+
+
+def _occurrences(one: Indexable) -> Counter[str]:
+    """How often each term is in title and main content, by the hits of the index."""
+    fields = (once.made(one)[name] for name in ("title", "body"))
+    return Counter(term for field in fields for term, hits in field.items() for _ in hits)

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from webcrawler import clock
 from webcrawler.archive import Putting
@@ -58,10 +58,11 @@ def derive(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], b
             return True
         opened.enter_context(closing(catalog))
         opened.enter_context(kept(crawl_dir))
-        views = [opened.enter_context(closing(view)) for view in _views(catalog, crawl_dir, settings)]
+        groups = _views(catalog, crawl_dir, settings)
+        views = [opened.enter_context(closing(view)) for group in groups for view in group]
         while not stopped():
             crawling = is_crawling(crawl_dir)
-            steps = (view.step(crawling) for view in views)
+            steps = (sum(view.step(crawling) for view in group) for group in groups)
             # After a crawl, what searches wait for comes first: `any` asks the others once it is done.
             if any(list(steps) if crawling else steps):
                 continue
@@ -71,21 +72,24 @@ def derive(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], b
     return True
 
 
-def _views(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> list[View]:
-    views: list[View] = [follower.Following(crawl_dir)]
-    if is_yes(settings.get("RANKER_ENABLED", "yes")):
-        views.append(frontier_updates.Ranking(catalog, crawl_dir, settings))
+def _views(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> list[list[View]]:
+    """Return them in groups; those of a group work side by side, and share what they make of a document."""
+    of_crawl = catalog, crawl_dir, settings
+    is_ranked = is_yes(settings.get("RANKER_ENABLED", "yes"))
     return [
-        *views,
-        VocabularyRenewal(catalog, crawl_dir / "vocabulary"),
-        Checking(catalog, crawl_dir, settings),
-        *_outward(catalog, crawl_dir, settings),
+        [follower.Following(crawl_dir), *_outward(BESIDE_INDEX, *of_crawl)],
+        [frontier_updates.Ranking(*of_crawl)] if is_ranked else [],
+        [VocabularyRenewal(catalog, crawl_dir / "vocabulary")],
+        [Checking(*of_crawl)],
+        *([view] for view in _outward(OUTWARD, *of_crawl)),
     ]
 
 
-def _outward(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> Iterator[View]:
+def _outward(
+    those: Outward, catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]
+) -> Iterator[View]:
     """Yield what takes parts of the folder elsewhere, where it is set; the log says what cannot be used."""
-    for name, extra, make in OUTWARD:
+    for name, extra, make in those:
         try:
             if settings.get(name):
                 require(extra, name)
@@ -113,9 +117,10 @@ def _sinking(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> 
 
 
 # By the setting that asks for it, with the extra that it needs. Slow to import, and few need them.
-OUTWARD: tuple[tuple[str, str, Callable[[Catalog, Path, Mapping[str, Any]], View]], ...] = (
+Outward: TypeAlias = tuple[tuple[str, str, Callable[[Catalog, Path, Mapping[str, Any]], View]], ...]
+BESIDE_INDEX: Outward = (("DATASET_URL", "dataset", _exporting),)
+OUTWARD: Outward = (
     ("PAGES_URL", "s3", Putting),
-    ("DATASET_URL", "dataset", _exporting),
     ("DATASET_URL", "dataset", _taking),
     ("SINK_URL", "opensearch", _sinking),
 )

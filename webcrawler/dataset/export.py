@@ -27,6 +27,7 @@ from webcrawler.dataset.place import ROOT, Place
 from webcrawler.dataset.rows import tables_of
 from webcrawler.dataset.schema import TABLES
 from webcrawler.errors import BadInput, Unavailable
+from webcrawler.index import once
 
 BATCH = 500  # changes to a step
 URLS_AT_ONCE = 20_000  # to a step, of those that nothing but links are known of
@@ -182,6 +183,7 @@ class Exporting:
         self._due = 0.0  # on the monotonic clock: the next try
         self._waits_since = 0.0  # on the monotonic clock: the first row in memory
         self._has_ended = self._has_failed = False
+        once.share()
 
     def step(self, crawling: bool) -> bool:
         if self._has_ended or time.monotonic() < self._due:

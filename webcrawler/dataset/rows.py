@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from webcrawler.archive.catalog import Catalog, ToldLink, ToldUrl
 from webcrawler.dataset.schema import TABLES
-from webcrawler.index import Indexable, indexable, term_counts
+from webcrawler.index import Indexable, indexable, once
 from webcrawler.urls import DEFAULT_PORTS, host_and_port, is_address, registrable_domain
 
 MAX_ANCHOR = 200  # characters, as in the index
@@ -169,9 +169,11 @@ def _posting_columns(texts: Mapping[int, Indexable], urls: Mapping[int, ToldUrl]
     ids, languages, pages = list[int](), list[str](), list[int]()
     found, times = list[str](), list[int]()
     for number, one in texts.items():
-        terms = term_counts(one)
+        document = once.made(one)
+        title, body = document["title"], document["body"]
+        terms = {**title, **body}
         found += terms
-        times += terms.values()
+        times += (len(title.get(term, ())) + len(body.get(term, ())) for term in terms)
         pages += [number] * len(terms)
         ids += [urls[number].id] * len(terms)
         languages += [one.text.language] * len(terms)

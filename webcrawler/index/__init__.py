@@ -25,7 +25,6 @@ from webcrawler.index.schema import (
     anchors_document,
     anchors_of,
     indexable,
-    term_counts,
 )
 from webcrawler.index.segments import Segment
 
@@ -62,6 +61,5 @@ __all__ = [
     "once",
     "pack",
     "reindex",
-    "term_counts",
     "wait_until_caught_up",
 ]

@@ -1,7 +1,7 @@
-"""Documents of the index, made once for two views of a process that both want them.
+"""Documents of the index, made once for all views of a process that want them.
 
-To analyse a text takes most of the time of either. The view that is first makes a document and leaves it here
-until the other one takes it, or others push it out.
+To analyse a text takes most of the time of each. The view that is first makes a document and leaves it here
+until the last one takes it, or others push it out.
 """
 
 from __future__ import annotations
@@ -11,29 +11,28 @@ from typing import Any
 
 from webcrawler.index.schema import Indexable, index_document
 
-MOST = 256  # that wait here, some 200 kB each
-_waiting: dict[int, tuple[Indexable, dict[str, Any]]] = {}
-_is_shared = False
+MOST = 1024  # that wait here, some 200 kB each: twice what a view reads at a time
+_waiting: dict[int, tuple[Indexable, dict[str, Any], int]] = {}
+_takers = 1  # the index
 _lock = Lock()
 
 
 def share() -> None:
-    """Two views make documents in this process from now on."""
-    global _is_shared
-    _is_shared = True
+    """One more view makes documents in this process from now on."""
+    global _takers
+    _takers += 1
 
 
 def made(one: Indexable) -> dict[str, Any]:
     """Return what `index_document` makes of it; not to be changed."""
     number = one.document.number
     with _lock:
-        before, document = _waiting.pop(number, (None, None))
-    if document is not None and before == one:
-        return document
-    document = index_document(*one)
+        before, document, left = _waiting.pop(number, (None, {}, 0))
+    if before != one:
+        document, left = index_document(*one), _takers
     with _lock:
-        if _is_shared:
-            _waiting[number] = one, document
+        if left > 1:
+            _waiting[number] = one, document, left - 1
         while len(_waiting) > MOST:
             del _waiting[next(iter(_waiting))]
     return document

@@ -20,7 +20,6 @@ from webcrawler.index.hits import (
     VECTOR_CHARACTERS,
     HitList,
     anchor_lists,
-    counts,
     encode_vector,
     field,
     hit_lists,
@@ -172,12 +171,6 @@ def index_document(document: Document, text: Text, repeats: Repeats = NO_REPEATS
         "sections": section_list(body.positions[:-1], (section.heading for section in main.sections)),
         "vector": encode_vector(vector(title.spelled, body.spelled, body.positions[-1], language)),
     }
-
-
-def term_counts(indexed: Indexable) -> dict[str, int]:
-    """Return how often each term occurs in title and main content."""
-    text, main = indexed.text, content.split(indexed.text, indexed.repeats.digests)[0]
-    return counts(f"{text.title}\n{main.body}", text.language)
 
 
 def anchors_document(anchored: Anchored) -> dict[str, Any]:
