@@ -53,6 +53,28 @@ NODES = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("text", "are_words"),
+    [
+        ("METHODS AND USES OF BREAD OR SALMON", True),
+        ("YEAST AND FLOUR NOT SALT WATER", True),
+        ("YEAST AND FLOUR OR WATER", False),
+        ("YEAST FLOUR SALT WATER", False),  # nothing to decide
+        ("METHODS AND USES of BREAD", False),
+        ('"SALMON RIVER" AND BREAD YEAST FLOUR', False),
+        ("(SALMON OR TROUT) AND RIVER FISH LAKE", False),
+        ("+SALMON OR TROUT RIVER FISH LAKE", False),
+        ("BLOOD-BRAIN BARRIER AND DRUG TRANSPORT", True),
+    ],
+)
+def test_operators_of_a_sentence_in_capitals_are_words(text: str, are_words: bool) -> None:
+    query = parse(text)
+
+    assert query.capitals_are_words is are_words
+    if are_words:
+        assert query.root == parse(text.lower()).root
+
+
 @pytest.mark.parametrize(("text", "node"), NODES)
 def test_query_is_this_tree(text: str, node: object) -> None:
     assert parse(text).root == node

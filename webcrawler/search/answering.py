@@ -224,7 +224,7 @@ class Answering(ABC):
     def _notes(self, answer: Answer) -> Iterator[str]:
         query = answer.query
         if query.capitals_are_words:
-            yield "no page fits AND, OR, NOT as operators: in this query of capitals they were read as words"
+            yield "in this query of capitals, AND, OR and NOT were read as words"
         yield from query.notes
         for word in query.dashed[:3]:
             yield f"{word.spelled} was read as {'an option' if word.is_option else 'a word to leave out'}"

@@ -56,10 +56,11 @@ def parse(text: str, capitals_are_words: bool = False, lexicon: Lexicon = ENGLIS
     """Read what a person typed: any text, also one with surrogates or of a megabyte. Takes linear time.
 
     Args:
-        capitals_are_words: read AND, OR and NOT as words, for a text that is all in capitals.
+        capitals_are_words: read AND, OR and NOT as words, as in a sentence that is all in capitals.
         lexicon: of the collection that is searched.
     """
     cut = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()
+    capitals_are_words = capitals_are_words or words.is_shouted(cut)
     parser = _Parser(cut, capitals_are_words, lexicon)
     root = parser.root()
     if parser.has_skipped and not parser.terms:  # "to be or not to be"

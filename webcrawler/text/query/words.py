@@ -19,7 +19,9 @@ MAX_DEPTH = 8  # parentheses within parentheses
 MAX_WITHIN = 1000
 MIN_LETTERS = 2  # of a prefix
 
+SHOUTED_WORDS = 4
 _OPERATORS = frozenset({"OR", "AND", "NOT"})
+_SYNTAX = re.compile(r"""["()]|(?<!\S)[+-]""")
 _QUOTES = str.maketrans("“”„‟", '""""')  # as telephones write them
 # No part can continue with what the next part begins with, so there is no backtracking: linear time.
 _TOKEN = re.compile(
@@ -44,6 +46,13 @@ class Token(NamedTuple):
     sign: str = ""  # "+", "-" or none
     field: str = ""  # "title", "site", "link", "changed", "after", "before", "lang", "is" or none
     within: str = ""  # digits behind a phrase
+
+
+def is_shouted(text: str) -> bool:
+    """Is it a sentence in capitals? Then its AND, OR and NOT are no operators, which few people know."""
+    operators = sum(word in _OPERATORS for word in text.split())
+    is_sentence = operators > 0 and len(text.split()) - operators >= SHOUTED_WORDS
+    return is_sentence and text.isupper() and not _SYNTAX.search(text)
 
 
 def scan(text: str, capitals_are_words: bool, note: Note) -> list[Token]:
