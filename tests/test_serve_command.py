@@ -16,6 +16,8 @@ from conftest import Run
 from localweb import scrapy
 from searched import entry, publish
 
+from webcrawler.commands.serve import outgrown
+
 SECONDS = 60  # that nothing here takes
 
 
@@ -131,3 +133,12 @@ def test_data_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     status, said = refused(tmp_path / "file")
 
     assert status == 2 and "CRAWL_DIR" in said
+
+
+@pytest.mark.parametrize(("documents", "says"), [(0, False), (300_000, False), (300_001, True)])
+def test_more_documents_than_one_machine_serves_well_are_said(documents: int, says: bool) -> None:
+    found = re.search(r"see (docs/how-to/\S+)\n$", outgrown(documents))
+
+    assert bool(found) is says
+    if found:
+        assert (Path(__file__).parents[1] / found[1]).is_file()

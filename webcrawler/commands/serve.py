@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.web import Config, Crawler
 
 COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
+MANY = 300_000  # documents, of which one machine answers slowly
 
 
 class Serve(Command):
@@ -39,6 +40,7 @@ class Serve(Command):
         for name in SETTINGS:
             if name.startswith(("SERVE_", "QUERY_LOG_")) and (why := complaint(name, self.project[name])):
                 raise BadInput(why)
+        from webcrawler.index import indexed_documents
         from webcrawler.web import address_of, is_public, listen, make_app, serve
 
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s: %(message)s")
@@ -48,6 +50,8 @@ class Serve(Command):
         with closing(listen(config.host, port)) as bound:
             if is_public(config):
                 print(f"warning: anyone who reaches {printable(opts.host)} can search here", file=sys.stderr)
+            if not config.search_url:
+                print(outgrown(indexed_documents(self.crawl_dir / "index")), end="", file=sys.stderr)
             print(f"search page: {address_of(bound)}  (Ctrl-C ends it)", flush=True)
             serve(app, bound)
 
@@ -112,3 +116,12 @@ class Serve(Command):
 
     def _names(self, setting: str) -> tuple[str, ...]:
         return tuple(str(self.project.get(setting) or "").replace(",", " ").split())
+
+
+def outgrown(documents: int) -> str:
+    """A line that says what serves so many documents better; "" for fewer."""
+    how_to = "docs/how-to/from-one-machine-to-ten.md"
+    found = (
+        f"{documents:,} documents are many for one machine: a search cluster answers sooner, see {how_to}\n"
+    )
+    return found if documents > MANY else ""
