@@ -11,7 +11,7 @@ from typing import Any
 
 from webcrawler.index.schema import Indexable, index_document
 
-MOST = 1024  # that wait here, some 200 kB each: twice what a view reads at a time
+MOST = 700  # that wait here, some 200 kB each: two views read 500 at a time, one 200
 _waiting: dict[int, tuple[Indexable, dict[str, Any], int]] = {}
 _takers = 1  # the index
 _lock = Lock()
