@@ -18,7 +18,7 @@ from hashlib import blake2b
 from itertools import accumulate, chain
 from zlib import crc32
 
-from webcrawler.records import Text
+from webcrawler.records import Section, Text
 
 EDGE = 32  # first and last blocks of a page whose digests are known: what repeats stands there
 
@@ -71,7 +71,7 @@ def _split(text: Text) -> tuple[Text, str]:
 
     around = "\n".join(text.body[start:end] for start, end in text.around)
     emphasis = tuple((moved(start), moved(end), size) for start, end, size in text.emphasis)
-    sections = tuple(section._replace(start=moved(section.start)) for section in text.sections)
+    sections = tuple(Section(moved(start), *said) for start, *said in text.sections)
     main = outside(text.body, text.around)
     return text._replace(body=main, emphasis=emphasis, around=(), sections=sections), around
 
