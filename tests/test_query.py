@@ -62,6 +62,7 @@ NODES = [
         ("YEAST FLOUR SALT WATER", False),  # nothing to decide
         ("METHODS AND USES of BREAD", False),
         ('"SALMON RIVER" AND BREAD YEAST FLOUR', False),
+        ("“SALMON RIVER” AND BREAD YEAST FLOUR", False),
         ("(SALMON OR TROUT) AND RIVER FISH LAKE", False),
         ("+SALMON OR TROUT RIVER FISH LAKE", False),
         ("BLOOD-BRAIN BARRIER AND DRUG TRANSPORT", True),

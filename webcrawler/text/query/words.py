@@ -21,7 +21,7 @@ MIN_LETTERS = 2  # of a prefix
 
 SHOUTED_WORDS = 4
 _OPERATORS = frozenset({"OR", "AND", "NOT"})
-_SYNTAX = re.compile(r"""["()]|(?<!\S)[+-]""")
+_SYNTAX = re.compile(r"""["()“”„‟]|(?<!\S)[+-]""")
 _QUOTES = str.maketrans("“”„‟", '""""')  # as telephones write them
 # No part can continue with what the next part begins with, so there is no backtracking: linear time.
 _TOKEN = re.compile(
