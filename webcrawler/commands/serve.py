@@ -120,8 +120,5 @@ class Serve(Command):
 
 def outgrown(documents: int) -> str:
     """A line that says what serves so many documents better; "" for fewer."""
-    how_to = "docs/how-to/from-one-machine-to-ten.md"
-    found = (
-        f"{documents:,} documents are many for one machine: a search cluster answers sooner, see {how_to}\n"
-    )
-    return found if documents > MANY else ""
+    told = f"{documents:,} documents are many for one machine: a search cluster (SEARCH_URL) answers sooner"
+    return f'{told}; see "From one machine to ten" in the documentation\n' if documents > MANY else ""
