@@ -19,7 +19,8 @@ from webcrawler.dataset.export import Exporting
 from webcrawler.dataset.place import Place
 from webcrawler.dataset.schema import TABLES
 from webcrawler.dataset.texts import text
-from webcrawler.index import Indexable, indexable, once
+from webcrawler.index import Indexable, indexable
+from webcrawler.text import analysed, content, indexed_words
 
 Row = tuple[Any, ...]
 
@@ -120,6 +121,7 @@ def _of_catalog(catalog: Catalog) -> dict[str, list[Row]]:
 
 
 def _occurrences(one: Indexable) -> Counter[str]:
-    """How often each term is in title and main content, by the hits of the index."""
-    fields = (once.made(one)[name] for name in ("title", "body"))
-    return Counter(term for field in fields for term, hits in field.items() for _ in hits)
+    """How often each term is in title and main content, counted in the text."""
+    main, _ = content.split(one.text, one.repeats.digests)
+    words = indexed_words(f"{one.text.title}\n{main.body}")
+    return Counter(term for term, _ in analysed(words, one.text.language))

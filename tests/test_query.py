@@ -58,7 +58,8 @@ NODES = [
     [
         ("METHODS AND USES OF BREAD OR SALMON", True),
         ("YEAST AND FLOUR NOT SALT WATER", True),
-        ("YEAST AND FLOUR OR WATER", False),
+        ("FISH AND CHIPS RECIPE", True),
+        ("YEAST AND FLOUR", False),
         ("YEAST FLOUR SALT WATER", False),  # nothing to decide
         ("METHODS AND USES of BREAD", False),
         ('"SALMON RIVER" AND BREAD YEAST FLOUR', False),

@@ -50,8 +50,8 @@ class Serve(Command):
         with closing(listen(config.host, port)) as bound:
             if is_public(config):
                 print(f"warning: anyone who reaches {printable(opts.host)} can search here", file=sys.stderr)
-            if not config.search_url:
-                print(outgrown(indexed_documents(self.crawl_dir / "index")), end="", file=sys.stderr)
+            if not config.search_url and (told := outgrown(indexed_documents(self.crawl_dir / "index"))):
+                print(told, file=sys.stderr)
             print(f"search page: {address_of(bound)}  (Ctrl-C ends it)", flush=True)
             serve(app, bound)
 
@@ -121,4 +121,4 @@ class Serve(Command):
 def outgrown(documents: int) -> str:
     """A line that says what serves so many documents better; "" for fewer."""
     told = f"{documents:,} documents are many for one machine: a search cluster (SEARCH_URL) answers sooner"
-    return f'{told}; see "From one machine to ten" in the documentation\n' if documents > MANY else ""
+    return f'{told}; see "From one machine to ten" in the documentation' if documents > MANY else ""

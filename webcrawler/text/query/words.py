@@ -50,9 +50,9 @@ class Token(NamedTuple):
 
 def is_shouted(text: str) -> bool:
     """Is it a sentence in capitals? Then its AND, OR and NOT are no operators, which few people know."""
-    operators = sum(word in _OPERATORS for word in text.split())
-    is_sentence = operators > 0 and len(text.split()) - operators >= SHOUTED_WORDS
-    return is_sentence and text.isupper() and not _SYNTAX.search(text)
+    words = text.split()
+    is_sentence = len(words) >= SHOUTED_WORDS and text.isupper() and not _SYNTAX.search(text)
+    return is_sentence and not _OPERATORS.isdisjoint(words)
 
 
 def scan(text: str, capitals_are_words: bool, note: Note) -> list[Token]:
