@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from localweb import Answer, environment, page, sites
+from searched import entry, publish
 
 PROJECT = Path(__file__).parents[1]
 COMMANDS = {path.stem for path in (PROJECT / "webcrawler/commands").glob("[!_]*.py")} - {"base"}
@@ -70,3 +71,65 @@ def test_seeds_are_arguments_and_what_they_lead_to_is_found(folder: Path) -> Non
     assert webcrawler("report", folder=folder).returncode == 0  # waits for the index
     for word in ("owls", "herons"):
         assert "1 page in" in webcrawler("search", word, folder=folder).stdout
+
+
+@pytest.fixture(scope="module")
+def owls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("owls")
+    (folder / "crawl").mkdir()
+    publish(folder / "crawl", [entry(("http://a.example/", "Owls", "owls hunt at night"))])
+    return folder
+
+
+@pytest.mark.slow
+def test_a_search_does_not_wait_for_scrapy_and_scipy(owls: Path) -> None:
+    command = [sys.executable, "-X", "importtime", "-c", PROGRAM, "search", "owls"]
+    done = subprocess.run(command, cwd=owls, env=environment(owls / "crawl"), capture_output=True, text=True)
+
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "1 page in" in done.stdout
+    assert "webcrawler.search" in imported
+    assert not {"scrapy", "scipy.sparse", "twisted", "wordfreq"} & imported
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("owls", "night"),
+        ("--json", "-n", "1", "owls"),
+        ("-s", "CRAWL_DIR=", "owls"),
+        ("-s", "CRAWL_DIR=elsewhere", "owls"),
+        ("-n", "many", "owls"),
+        ("--ranking", "fame", "owls"),
+        (" ",),
+    ],
+    ids=" ".join,
+)
+def test_a_search_without_scrapy_is_the_same(owls: Path, arguments: tuple[str, ...]) -> None:
+    """What is asked behind -- is left to Scrapy's command line."""
+    *options, words = arguments
+    short = webcrawler("search", *arguments, folder=owls)
+    long = webcrawler("search", *options, "--", words, folder=owls)
+
+    took = r"[\d.]+ s\b|\"seconds\": [\d.e-]+"
+    assert re.sub(took, "", short.stdout) == re.sub(took, "", long.stdout)
+    assert (short.returncode, short.stderr) == (long.returncode, long.stderr)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("owls", "--explian"), "error: unknown option --explian: --help lists all options"),
+        (("--help",), "webcrawler search [options]"),
+        (("owls", "--loglevel=ERROR"), "1 page in"),
+        (("-s", "SEARCH_URL=ftp://x", "owls"), "error: "),
+    ],
+    ids=["misspelled", "help", "an option of Scrapy", "a setting that is not valid"],
+)
+def test_what_else_is_typed_is_read_by_scrapy(owls: Path, arguments: tuple[str, ...], says: str) -> None:
+    done = webcrawler("search", *arguments, folder=owls)
+
+    assert says in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr

@@ -117,7 +117,7 @@ def test_cosines_of_texts_are_those_of_their_vectors() -> None:
     r, q = log1p(1.5 / 2.5), log1p(2.5 / 1.5)
     texts = [{"wing": 1, "flow": 1}, {"wing": 1, "heat": 1}, {"flow": 1, "cook": 1}]
 
-    found = Vectors(texts).likeness()
+    found = Vectors(texts).likeness(np.arange(3))
 
     assert np.diag(found) == pytest.approx([1, 1, 1])
     assert found[0, 1] == pytest.approx(r * r / (sqrt(2 * r * r) * sqrt(r * r + q * q)))

@@ -19,7 +19,8 @@ from scrapy.utils.request import RequestFingerprinterProtocol
 
 from webcrawler import connection, urls
 from webcrawler.addon import WebCrawlerAddon
-from webcrawler.commands.base import JSON, Command, Option, printable, rows
+from webcrawler.commands._terminal import JSON, Option, printable
+from webcrawler.commands.base import Command, rows
 from webcrawler.crawl.dropin import identity_of, key_of_get, options, seeds_key
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering

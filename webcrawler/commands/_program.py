@@ -8,8 +8,6 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from scrapy.cmdline import execute
-
 from webcrawler import __version__
 from webcrawler.errors import BadInput, is_installed, require
 
@@ -44,7 +42,18 @@ def main() -> None:
         except BadInput as error:
             print(f"error: {error}", file=sys.stderr)
             sys.exit(2)
-        execute()
+        _execute(chosen)
+
+
+def _execute(chosen: str) -> None:
+    if chosen == "search":
+        from webcrawler.commands._shortcut import searched
+
+        if (status := searched(sys.argv[2:])) is not None:
+            sys.exit(status)
+    from scrapy.cmdline import execute  # takes longer to import than a search takes
+
+    execute()
 
 
 def needs(name: str) -> str:

@@ -12,7 +12,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from webcrawler.commands.base import printable
+from webcrawler.commands._terminal import printable
 from webcrawler.realtime import Found, Journal
 
 ROWS = 30  # at most

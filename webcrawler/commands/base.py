@@ -5,42 +5,24 @@ from __future__ import annotations
 import argparse
 import json
 import signal
-import sqlite3
 import sys
 import tempfile
-import unicodedata
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from redis.exceptions import RedisError
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
 from webcrawler.commands._program import NAME
-from webcrawler.errors import BadInput, WebcrawlerError
+from webcrawler.commands._terminal import Option, finished, printable
+from webcrawler.errors import BadInput
 from webcrawler.settings import complaint, is_as_not_set
 
 if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.archive.catalog import Catalog
-
-TEXT_DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
-
-Progress = Callable[[str, int, int | None], None]  # what is being done, how much is done, of how much
-
-
-class Option(NamedTuple):
-    """An option of a command line. Its value is text; that of a switch is True or False."""
-
-    name: str
-    default: str | bool | None  # False: it is a switch
-    help: str
-    metavar: str | None = None
-
-
-JSON = Option("--json", False, "print JSON")
 
 
 class Command(ScrapyCommand):
@@ -106,22 +88,14 @@ class Command(ScrapyCommand):
         """
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        for stream in (sys.stdout, sys.stderr):  # what a terminal cannot show is escaped
-            if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")
-        try:
+        def work() -> None:
             partitions = self.project.get("FRONTIER_PARTITIONS", 0)
-            if why := complaint("CRAWL_DIR", self.crawl_dir) or complaint("FRONTIER_PARTITIONS", partitions):
-                raise BadInput(why)
+            for name, value in (("CRAWL_DIR", self.crawl_dir), ("FRONTIER_PARTITIONS", partitions)):
+                if why := complaint(name, value):
+                    raise BadInput(why)
             self.answer(self._positional(args), opts)
-        except BrokenPipeError:  # the reader has seen enough: `webcrawler search … | head -1`
-            sys.stdout = None  # else the interpreter flushes it and complains
-        except (WebcrawlerError, OSError, RedisError, sqlite3.Error) as error:
-            self.exitcode = 2 if isinstance(error, BadInput) else 1
-            print(f"error: {printable(str(error))}", file=sys.stderr)
-        except KeyboardInterrupt:
-            self.exitcode = 1
-            print("interrupted", file=sys.stderr)
+
+        self.exitcode = finished(work) or self.exitcode
 
     def _positional(self, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
@@ -189,16 +163,6 @@ class Command(ScrapyCommand):
         from webcrawler.archive.catalog import Catalog
 
         return Catalog(self.catalog_file, readonly=True)
-
-
-def printable(text: str) -> str:
-    """The text on one line, without control characters and changes of writing direction."""
-    return "".join(
-        character
-        for character in " ".join(text.split())
-        if unicodedata.category(character) not in ("Cc", "Cs")
-        and unicodedata.bidirectional(character) not in TEXT_DIRECTIONS
-    )
 
 
 def rows(table: Mapping[str, Any], indent: str = "") -> Iterator[str]:
@@ -271,28 +235,6 @@ def output_file(file: Path) -> Iterator[Path]:
         if part != file:
             with suppress(OSError):
                 part.unlink()
-
-
-@contextmanager
-def progress_bars() -> Iterator[Progress]:
-    """On a terminal, show a bar for the current step; the bar of the step before makes room for it."""
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    with Bars(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bars:
-        tasks: dict[str, Any] = {}
-
-        def progress(step: str, done: int, total: int | None) -> None:
-            if step not in tasks:
-                for earlier in bars.tasks:  # is over: it is drawn as such before it goes
-                    bars.update(earlier.id, completed=earlier.total)
-                bars.refresh()
-                for earlier in bars.tasks:
-                    bars.update(earlier.id, visible=False)
-                tasks[step] = bars.add_task(step)
-            bars.update(tasks[step], completed=done, total=total)
-
-        yield progress
 
 
 def _is_special(file: Path) -> bool:

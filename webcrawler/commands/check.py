@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from webcrawler.commands.base import JSON, Command, Option, printable, progress_bars
+from webcrawler.commands._terminal import JSON, Option, printable, progress_bars
+from webcrawler.commands.base import Command
 from webcrawler.repository import check
 
 

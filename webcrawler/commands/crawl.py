@@ -29,7 +29,8 @@ from webcrawler.archive import DOCUMENTS, refuse_lost_records
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_start
 from webcrawler.commands._results_table import ResultsTable, console
-from webcrawler.commands.base import Command, Option, check_file, check_folder, write_json
+from webcrawler.commands._terminal import Option
+from webcrawler.commands.base import Command, check_file, check_folder, write_json
 from webcrawler.connection import Connection, RedisError, retry
 from webcrawler.crawl import run
 from webcrawler.errors import BadInput, Unavailable, WebcrawlerError, require

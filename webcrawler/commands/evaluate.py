@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from webcrawler import urls
-from webcrawler.commands import base
-from webcrawler.commands.base import Command, Option
+from webcrawler.commands import _terminal, base
+from webcrawler.commands._terminal import Option
+from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput, BadUrl, require
 from webcrawler.orderings import number, strategies, whole_number
 
@@ -97,7 +98,7 @@ class Evaluate(Command):
             if opts.json:
                 base.write_json(Path(opts.json), figures)
             for file in draw(Path(opts.plots)) if opts.plots else ():
-                print(base.printable(str(file)))
+                print(_terminal.printable(str(file)))
 
     def _compare_orderings(
         self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int], jobs: int
@@ -111,7 +112,7 @@ class Evaluate(Command):
         found: dict[int, Run] = {}
         with self.interruptible(lambda: _over(found)):
             recorded = evaluation.read(graph)
-            with base.progress_bars() as progress:
+            with _terminal.progress_bars() as progress:
                 for number, run in evaluation.runs(
                     recorded, starts, experiments, metrics, progress, pages_max, jobs
                 ):
@@ -134,7 +135,7 @@ class Evaluate(Command):
         recording = focused.Recording(crawl_dir)
         experiments.check()
         found: dict[int, list[focused.Run]] = {}
-        with self.interruptible(lambda: _over(found)), base.progress_bars() as progress:
+        with self.interruptible(lambda: _over(found)), _terminal.progress_bars() as progress:
             for number, of_topic in focused.runs(recording, experiments, progress, jobs):
                 found[number] = of_topic
         if not found:
@@ -164,7 +165,7 @@ class Evaluate(Command):
         ]
         worlds = freshness.worlds([base.utf8(source, "the world") for source in sources], seeds, opts.window)
         runs: list[freshness.Run] = []
-        with self.interruptible(lambda: _over(runs)), base.progress_bars() as progress:
+        with self.interruptible(lambda: _over(runs)), _terminal.progress_bars() as progress:
             for run in freshness.runs(worlds, policies, budgets, progress):
                 runs.append(run)
         if not runs:

@@ -10,7 +10,8 @@ from math import inf
 from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands.base import JSON, Command, Option, Progress, output_file, progress_bars
+from webcrawler.commands._terminal import JSON, Option, Progress, progress_bars
+from webcrawler.commands.base import Command, output_file
 from webcrawler.errors import BadInput
 from webcrawler.repository import MainIndex, export, hand_over, token_of
 

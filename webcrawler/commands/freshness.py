@@ -11,7 +11,8 @@ from typing import Any
 
 from rich.console import Console
 
-from webcrawler.commands.base import JSON, Command, Option, printable
+from webcrawler.commands._terminal import JSON, Option, printable
+from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput
 from webcrawler.orderings import whole_number
 from webcrawler.search import span

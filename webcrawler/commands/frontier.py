@@ -18,7 +18,8 @@ from webcrawler import connection, metrics, urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_start, is_held
 from webcrawler.commands._elsewhere import as_text, refuse_unknown, servers_named
-from webcrawler.commands.base import JSON, Command, Option, printable, progress_bars
+from webcrawler.commands._terminal import JSON, Option, printable, progress_bars
+from webcrawler.commands.base import Command
 from webcrawler.connection import Connection
 from webcrawler.crawl import RobotsCache, run
 from webcrawler.crawl.dropin import key_of_get

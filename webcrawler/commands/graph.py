@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from webcrawler.archive.catalog import NOT_FETCHED, Catalog
-from webcrawler.commands.base import Command, Option, output_file, progress_bars
+from webcrawler.commands._terminal import Option, progress_bars
+from webcrawler.commands.base import Command, output_file
 from webcrawler.errors import BadInput, Unavailable, require
 
 FORMATS = ("graphml", "edgelist", "parquet")

@@ -6,7 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from webcrawler.commands.base import JSON, Command, printable, progress_bars
+from webcrawler.commands._terminal import JSON, printable, progress_bars
+from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput
 from webcrawler.repository import import_files
 

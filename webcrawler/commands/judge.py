@@ -9,8 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from webcrawler.commands import base
-from webcrawler.commands.base import Command, Option
+from webcrawler.commands import _terminal, base
+from webcrawler.commands._terminal import Option
+from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput
 from webcrawler.search import Searcher
 from webcrawler.search.rankings import RANKINGS
@@ -48,16 +49,18 @@ class Judge(Command):
         if opts.json:
             base.check_file(Path(opts.json))
         with self.interruptible(lambda: "nothing was compared yet"):
-            with base.progress_bars() as progress:
+            with _terminal.progress_bars() as progress:
                 comparison = self._compared(args[0], rankings, opts.language, progress)
             lines = tables(comparison).splitlines()
             for line in lines:
-                print(" ".join(map(base.printable, line.split(" "))), flush=True)  # columns keep their blanks
+                print(
+                    " ".join(map(_terminal.printable, line.split(" "))), flush=True
+                )  # columns keep their blanks
             if opts.json:
                 base.write_json(Path(opts.json), comparison.as_json())
 
     def _compared(
-        self, judged: str, rankings: Sequence[str], language: str, progress: base.Progress
+        self, judged: str, rankings: Sequence[str], language: str, progress: _terminal.Progress
     ) -> Comparison:
         from webcrawler.evaluation.judged import (
             build,

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from webcrawler.commands.base import JSON, Command, Option, printable
+from webcrawler.commands._terminal import JSON, Option, printable
+from webcrawler.commands.base import Command
 from webcrawler.orderings import whole_number
 
 COLUMNS = ("url", "state", "reason", "status", "note", "since", "fetched", "in_links")

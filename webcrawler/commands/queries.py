@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from webcrawler.commands.base import JSON, Command, Option, printable
+from webcrawler.commands._terminal import JSON, Option, printable
+from webcrawler.commands.base import Command
 from webcrawler.orderings import whole_number
 
 QUERY = 50  # characters shown of a query

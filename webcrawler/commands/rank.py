@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from webcrawler import linkgraph
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands.base import JSON, Command, Option, printable
+from webcrawler.commands._terminal import JSON, Option, printable
+from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput
 from webcrawler.linkgraph import DAMPING
 from webcrawler.orderings import location, number, whole_number

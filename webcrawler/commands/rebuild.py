@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from webcrawler.commands.base import JSON, Command, printable, progress_bars
+from webcrawler.commands._terminal import JSON, printable, progress_bars
+from webcrawler.commands.base import Command
 from webcrawler.repository import rebuild
 
 

@@ -13,7 +13,8 @@ from webcrawler import connection
 from webcrawler.archive import purge
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, is_crawling
-from webcrawler.commands.base import JSON, Command, Option, progress_bars
+from webcrawler.commands._terminal import JSON, Option, progress_bars
+from webcrawler.commands.base import Command
 from webcrawler.dataset import PURGED
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Frontier, maintenance, ordering

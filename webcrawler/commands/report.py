@@ -9,8 +9,9 @@ from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.commands._program import NAME
-from webcrawler.commands.base import Command, printable, progress_bars
-from webcrawler.commands.search import as_text
+from webcrawler.commands._searching import as_text
+from webcrawler.commands._terminal import printable, progress_bars
+from webcrawler.commands.base import Command
 from webcrawler.index import wait_until_caught_up
 from webcrawler.search import Searcher
 from webcrawler.search.vocabulary import wait_until_made

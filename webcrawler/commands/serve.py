@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from webcrawler.commands._searched import cluster_searcher
-from webcrawler.commands.base import Command, Option, printable
+from webcrawler.commands._terminal import Option, printable
+from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput
 from webcrawler.orderings import whole_number
 from webcrawler.repository import Imported, follow, receive, token_of

@@ -7,7 +7,8 @@ import json
 from datetime import UTC, datetime
 
 from webcrawler.background import Views
-from webcrawler.commands.base import JSON, Command, printable
+from webcrawler.commands._terminal import JSON, printable
+from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput, require
 
 WHAT = ("status", "errors", "rebuild")

@@ -6,7 +6,6 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
 from webcrawler.linkgraph.graph import FloatArray, IntArray, distinct
 from webcrawler.orderings import DAMPING, LEAST, UNTOLD, Known, Ordering
@@ -92,6 +91,8 @@ class Estimate:
         Returns:
             How many rounds it took.
         """
+        from scipy.sparse import csc_array  # slow to import
+
         self._take_in()
         ranks, column, shares = self._ranks.values, self._column.values, self._shares.values
         columns = (self._ones.values, self._targets.values, self._ends.values)

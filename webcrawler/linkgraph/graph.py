@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, require
+
+if TYPE_CHECKING:  # slow to import, and a search reads ranks only
+    from scipy.sparse import csr_array
 
 ENGINES = ("scipy", "networkx")  # of the arithmetic; networkx is a check
 DAMPING = 0.85  # of search (Brin 1998, 2.1.1)
@@ -68,6 +70,8 @@ class Graph(NamedTuple):
 
     def matrix(self) -> csr_array[np.float64, tuple[int, int]]:
         """Shape (pages, pages); [i, j] is 1 where page i links to page j."""
+        from scipy.sparse import csr_array
+
         starts = self.starts.astype(np.int32) if self.links < 2**31 else self.starts
         shape = (self.pages, self.pages)
         return csr_array((np.ones(self.links), self.targets, starts), shape=shape)

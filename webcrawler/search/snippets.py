@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from itertools import chain, islice
 from operator import itemgetter
 
@@ -34,7 +35,6 @@ _PAIR = re.compile(rf"[{analysis.UNSPACED}]{_SIGNS}(?=([{analysis.UNSPACED}]?{_S
 # In Latin, Greek and Cyrillic: letters of other scripts, and emoji, look otherwise without a joiner.
 _UNSEEN = re.compile(rf"{analysis.UNSEEN}(?<=[\s0-9A-Za-z\u00c0-\u052f\u00ad\u2060].)")
 _ACCENTED = re.compile("[\u00c0-\u024f\u03ac-\u03b0\u03ca-\u03ce\u0439\u0450-\u045f\u1e00-\u1fff]")
-_BARE = {code: analysis.unaccented(chr(code))[:1] for code in range(0x2000) if _ACCENTED.match(chr(code))}
 # Languages whose words begin as their terms do; as a stemmer of Dutch has it, "gemaakt" is of "maak".
 _KEEPING = frozenset(re.findall(r"\w+", "ca cs da de en es fr hu it lt nb nn no pl pt ro ru sv"))
 
@@ -98,7 +98,7 @@ class Snippets:
     def _matches(self, text: str) -> list[Match]:
         lower = text.replace("İ", "I").lower()  # the one letter that becomes two
         if not lower.isascii() and _ACCENTED.search(lower):
-            lower = lower.translate(_BARE)
+            lower = lower.translate(_bare_letters())
         offsets = {
             offset
             for beginning in self._beginnings
@@ -158,6 +158,12 @@ class Snippets:
     def _begins(self, plain: str) -> bool:
         """Tell whether a word can have a term of the query: few do, and to analyse all would take longest."""
         return plain.startswith(self._first) or plain.rpartition("'")[2].startswith(self._first)
+
+
+@cache
+def _bare_letters() -> dict[int, str]:
+    """Return letters without their accents, by code; takes 10 ms."""
+    return {code: analysis.unaccented(chr(code))[:1] for code in range(0x2000) if _ACCENTED.match(chr(code))}
 
 
 def _is_running(text: str, offset: int) -> bool:

@@ -10,11 +10,16 @@ and splits no word that is frequent itself.
 
 from __future__ import annotations
 
+import gzip
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from math import log, prod
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
+
+import msgpack
 
 from webcrawler.text.analysis import (
     analysed,
@@ -122,19 +127,11 @@ def telling_terms(spelled: Sequence[str], language: str) -> list[str]:
 @cache
 def _telling(language: str) -> dict[str, float]:
     """Return what is less than 1, by the word."""
-    import wordfreq  # takes 0.2 s: only a search has to wait for it
-
-    if language not in wordfreq.available_languages("small"):
-        return {}
-    found: dict[str, float] = {}
-    # the most frequent first
-    for centibels, words in enumerate(wordfreq.get_frequency_list(language, "small")):
-        share = wordfreq.cB_to_freq(-centibels)
-        if share <= RARE:
-            break
-        worth = 0.0 if share >= SHARE else max(LEAST_TELLING, log(SHARE / share) / log(SHARE / RARE))
-        found.update(dict.fromkeys(words, worth))
-    return found
+    return {
+        word: 0.0 if share >= SHARE else max(LEAST_TELLING, log(SHARE / share) / log(SHARE / RARE))
+        for word, share in listed(language).items()
+        if share > RARE
+    }
 
 
 LEAST = 4  # letters of a part,
@@ -247,9 +244,14 @@ def _first(text: str, language: str) -> _Part | None:
     return max((first[word] for word in words if word in first), key=lambda one: one[1], default=None)
 
 
+@cache
 def listed(language: str) -> dict[str, float]:
-    """Return the words of wordfreq's small list with their shares: each one in a million or more."""
-    import wordfreq  # takes 0.2 s: only a search has to wait for it
+    """Return the words of wordfreq's small list with their shares: each one in a million or more.
 
-    shares: dict[str, float] = wordfreq.get_frequency_dict(language, "small")  # which it remembers
-    return shares
+    Empty for a language without a list. The file is read here, as to import the package takes 0.2 s, and both
+    are final: at place n of a list are the words of a share of 10 ** (-n / 100).
+    """
+    (package,) = find_spec("wordfreq").submodule_search_locations  # type: ignore[union-attr, misc]
+    file = Path(package, "data", f"small_{language}.msgpack.gz")
+    _, *lists = msgpack.unpackb(gzip.decompress(file.read_bytes())) if file.exists() else [None]
+    return {word: 10 ** (-centibels / 100) for centibels, words in enumerate(lists) for word in words}

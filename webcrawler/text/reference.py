@@ -52,7 +52,7 @@ def english() -> Reference:
     Its large list goes down to one in a hundred million: 11 times as many words to analyse.
     Numbers are not listed one by one: wordfreq computes them.
     """
-    import wordfreq  # takes 0.2 s: only a search has to wait for it
+    import wordfreq  # takes 0.2 s: only who asks for these has to wait for it
 
     return Reference(listed("en").items(), lambda stem: float(wordfreq.word_frequency(stem, "en", "small")))
 
@@ -60,11 +60,9 @@ def english() -> Reference:
 @cache
 def general(language: str) -> Reference | None:
     """Return a language by wordfreq's small list; None where there is none, or it needs further packages."""
-    import wordfreq
-
     if language == "en":
         return english()
-    if language in _SEGMENTED or language not in wordfreq.available_languages("small"):
+    if language in _SEGMENTED or not listed(language):
         return None
     return Reference(listed(language).items(), language=language)
 

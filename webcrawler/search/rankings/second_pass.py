@@ -6,13 +6,11 @@ By pseudo-relevance feedback, words of the best pages are added, and similar pag
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
 
 from webcrawler.index import Flat
 from webcrawler.search.masks import PAGE, following
@@ -126,55 +124,55 @@ _B = 0.5  # b of its body
 
 
 class Vectors:
-    """Shape (texts, words): a word weighs count / (count + _HALF), and less in a long text."""
+    """How much each word weighs in each text: count / (count + _HALF), and less in a long text."""
 
     def __init__(self, counts: Sequence[Mapping[str, int]]) -> None:
-        columns: dict[str, int] = {}
-        places = [columns.setdefault(word, len(columns)) for of in counts for word in of]
-        self.columns = columns  # by word
-        rows = np.repeat(np.arange(len(counts)), [len(of) for of in counts])
+        self.columns: dict[str, int] = {}  # by word
+        places = [self.columns.setdefault(word, len(self.columns)) for of in counts for word in of]
         found = np.array([count for of in counts for count in of.values()], np.float64)
         lengths = np.array([sum(of.values()) for of in counts], np.float64)
-        halves = _HALF * (1 - _B + _B * lengths / (lengths.mean() or 1))
-        shape = len(counts), len(columns)
-        self.weights = csr_array((found / (found + halves[rows]), (rows, places)), shape=shape)
-
-    def some(self, rows: Ints) -> Vectors:
-        """Return the texts of some rows, with the same columns."""
-        found = copy(self)
-        found.weights = self.weights[rows]
-        return found
+        halves = _HALF * (1 - _B + _B * lengths / (lengths.mean() if lengths.any() else 1))
+        # of each word of each text: the places of the text and of the word, and its weight
+        self._rows = np.repeat(np.arange(len(counts)), [len(of) for of in counts])
+        self._columns = np.array(places, np.intp)
+        self._weights = found / (found + halves[self._rows])
+        self._size = len(counts)
+        having = np.bincount(self._columns, minlength=len(self.columns))
+        self.rarity: Floats = np.log1p((self._size - having + 0.5) / (having + 0.5))  # idf among the texts
 
     def centre(self, shares: Floats, most: int) -> dict[str, float]:
         """Return the words that weigh most in the weighted sum of all texts, and their weights there."""
-        total = np.asarray(self.weights.T @ shares, np.float64)
+        shared = self._weights * shares[self._rows]
+        total = np.bincount(self._columns, shared, len(self.columns))
         words = list(self.columns)
         best = np.argsort(-total, kind="stable")[:most]
         return {words[column]: float(total[column]) for column in best if total[column]}
-
-    def rarity(self) -> Floats:
-        """Return the idf of each column among the texts."""
-        having = np.bincount(self.weights.indices, minlength=len(self.columns))
-        found: Floats = np.log1p((self.weights.shape[0] - having + 0.5) / (having + 0.5))
-        return found
 
     def relevance(self, words: Mapping[str, float]) -> Floats:
         """Return the sum of what weighted words weigh in each text."""
         of_columns = np.zeros(len(self.columns))
         of_columns[[self.columns[word] for word in words]] = list(words.values())
-        return np.asarray(self.weights @ of_columns, np.float64)
+        weighted = self._weights * of_columns[self._columns]
+        return np.bincount(self._rows, weighted, self._size).astype(np.float64, copy=False)
 
-    def likeness(self) -> Floats:
-        """Return the cosine of each two texts, 0 to 1; words that many of the texts have weigh less."""
-        found = self.weights @ diags_array(self.rarity())
-        norms = np.sqrt(np.asarray(found.multiply(found).sum(axis=1)).ravel())
-        unit = diags_array(1 / np.where(norms, norms, 1)) @ found
-        cosines: Floats = (unit @ unit.T).toarray()
-        return cosines
+    def likeness(self, texts: Ints) -> Floats:
+        """Return the cosine of each two of some texts, 0 to 1; words that many of these have weigh less."""
+        place = np.full(self._size, -1)
+        place[texts] = np.arange(len(texts))
+        rows = place[self._rows]
+        some = rows >= 0
+        known, columns = np.unique(self._columns[some], return_inverse=True)
+        having = np.bincount(columns, minlength=len(known))
+        rarity = np.log1p((len(texts) - having + 0.5) / (having + 0.5))
+        found = np.zeros((len(texts), len(known)))
+        found[rows[some], columns] = self._weights[some] * rarity[columns]
+        norms = np.linalg.norm(found, axis=1, keepdims=True)
+        unit = found / np.where(norms, norms, 1)
+        return np.asarray(unit @ unit.T)
 
 
 # Tuned on Cranfield, CACM and ADI: explanation/ranking.md.
-FEWEST_WORDS = 5  # of a query that is a sentence: with fewer, a few pages soon lead elsewhere
+FEWEST_WORDS = 4  # of a query that is a sentence: with fewer, a few pages soon lead elsewhere
 PAGES = 5  # that are assumed to be relevant; 10 break small collections
 RANKED = 200  # the best pages: only these gain by added words
 CANDIDATES = 100  # words of the heaviest in the PAGES, of which the rarest among the RANKED are added
@@ -216,7 +214,7 @@ def _feedback(first: BM25F, terms: Sequence[QueryTerm], matches: Matches, scores
 
 def _gained(first: BM25F, terms: Sequence[QueryTerm], vectors: Vectors, scores: Floats) -> tuple[Floats, str]:
     """Return what the words of the first texts, the best, add to each, and which words add most."""
-    rarity = vectors.rarity()
+    rarity = vectors.rarity
     shares = np.where(np.arange(len(scores)) < PAGES, scores, 0)
     worth = {
         word: weight * float(rarity[vectors.columns[word]])
@@ -241,7 +239,7 @@ def _is_sentence(terms: Sequence[QueryTerm], matches: Matches) -> bool:
 def _neighbours(vectors: Vectors, scores: Floats) -> Floats:
     """Return what each of the best texts gains: the mean score of those that are most like it."""
     best = _best(scores, LIKE)
-    likeness = vectors.some(best).likeness()
+    likeness = vectors.likeness(best)
     np.fill_diagonal(likeness, 0)
     farther = np.argsort(-likeness, axis=1, kind="stable")[:, NEIGHBOURS:]
     np.put_along_axis(likeness, farther, 0, axis=1)

@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from webcrawler.search.vocabulary.documents import Collected
 from webcrawler.text import analysis
+
+if TYPE_CHECKING:  # slow to import, and a search only reads what was made
+    from scipy import sparse
 
 TERMS = 20_000  # in the thesaurus, the most frequent
 TERM_DOCUMENTS = 3  # at least
@@ -87,6 +89,8 @@ def _terms(collected: Collected) -> dict[str, list[int]]:
 
 def _passages(collected: Collected, terms: list[list[int]]) -> tuple[sparse.csr_array, NDArray[np.int32]]:
     """Return 1 where a passage has the term, of shape (passages, terms), and the server of each passage."""
+    from scipy import sparse
+
     term_of = np.full(len(collected.numbers), -1, np.int32)
     for term, ids in enumerate(terms):
         term_of[ids] = term
@@ -186,6 +190,8 @@ def _parts(servers: NDArray[np.int32]) -> list[NDArray[np.intp]]:
 
 def _likeness(pairs: Related, words: int) -> Floats:
     """Return for each pair the cosine of the vectors of what either goes with."""
+    from scipy import sparse
+
     kept = sparse.csr_array((pairs.strengths, (pairs.of, pairs.words)), shape=(words, words))
     lengths = np.sqrt(np.asarray(kept.multiply(kept).sum(1)).ravel())
     vectors = (sparse.diags_array(1 / np.maximum(lengths, 1e-9)) @ kept).tocsr()
