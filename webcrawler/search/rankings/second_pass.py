@@ -161,14 +161,17 @@ class Vectors:
         place[texts] = np.arange(len(texts))
         rows = place[self._rows]
         some = rows >= 0
-        known, columns = np.unique(self._columns[some], return_inverse=True)
-        having = np.bincount(columns, minlength=len(known))
-        rarity = np.log1p((len(texts) - having + 0.5) / (having + 0.5))
-        found = np.zeros((len(texts), len(known)))
-        found[rows[some], columns] = self._weights[some] * rarity[columns]
-        norms = np.linalg.norm(found, axis=1, keepdims=True)
-        unit = found / np.where(norms, norms, 1)
-        return np.asarray(unit @ unit.T)
+        rows, columns, weights = rows[some], self._columns[some], self._weights[some]
+        having = np.bincount(columns, minlength=len(self.columns))
+        weights = weights * np.log1p((len(texts) - having + 0.5) / (having + 0.5))[columns]
+        norms = np.sqrt(np.bincount(rows, weights**2, len(texts)))
+        # a word of one text is in no product: it is most words
+        shared = having[columns] > 1
+        found = np.zeros((len(texts), np.count_nonzero(having > 1)), np.float32)
+        found[rows[shared], np.cumsum(having > 1)[columns[shared]] - 1] = (weights / norms[rows])[shared]
+        cosines = (found @ found.T).astype(np.float64)
+        np.fill_diagonal(cosines, 1)
+        return cosines
 
 
 # Tuned on Cranfield, CACM and ADI: explanation/ranking.md.
