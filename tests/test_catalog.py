@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webcrawler import clock
-from webcrawler.archive.catalog import Catalog, Verdict, _database
+from webcrawler.archive.catalog import OTHERS, Catalog, Verdict, _database
 from webcrawler.archive.catalog._rows import pack, unpack_beginning
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Change, Document, Entry, Fetch, Lease, Link, Original, Place, Section, Text
@@ -346,6 +346,17 @@ def test_changes_follow_each_other_and_are_read_in_pieces(catalog: Catalog) -> N
     assert catalog.changes(0, 2) == [Change(1, 1, "insert"), Change(2, 2, "insert")]
     assert catalog.changes(2, 2) == [Change(3, 1, "delete")]
     assert catalog.last_seq() == 3
+
+
+def test_pieces_of_changes_are_counted_in_documents(catalog: Catalog) -> None:
+    write(catalog, page(A, 1, "a"))
+    write(catalog, *(redirect(f"http://a.test/{number}", 2, A) for number in range(OTHERS)))
+    write(catalog, page(B, 3, "b"), page(C, 3, "c"))
+
+    first = [change.kind for change in catalog.changes(0, 2)]
+    assert first == ["insert", *["links"] * OTHERS, "insert"]
+    assert [change.kind for change in catalog.changes(len(first), 2)] == ["insert"]
+    assert [change.kind for change in catalog.changes(1, 1)] == ["links"] * OTHERS  # so many at most
 
 
 @pytest.mark.parametrize(

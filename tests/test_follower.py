@@ -136,7 +136,7 @@ def test_following_again_from_the_start_changes_nothing(tmp_path: Path, catalog:
     assert urls(tmp_path) == before
 
 
-def test_a_commit_holds_at_most_500_changes(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_commit_holds_at_most_500_documents(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, *(page(f"page{i}", "word") for i in range(BATCH + 7)))
 
     with closing(Follower(tmp_path)) as following:

@@ -29,7 +29,7 @@ from webcrawler.dataset.schema import TABLES
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.index import once
 
-BATCH = 500  # changes to a step
+BATCH = 500  # changed documents to a step
 URLS_AT_ONCE = 20_000  # to a step, of those that nothing but links are known of
 FULL_BYTES = 64 << 20  # of rows in memory, some 1,500 pages: then they become parts
 ROWS_OF_GROUP = 131_072

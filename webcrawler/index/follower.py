@@ -22,7 +22,8 @@ from webcrawler.index.schema import anchors_of, indexable
 from webcrawler.index.writer import WhooshEngine
 from webcrawler.records import Document
 
-BATCH = 500  # changes to a commit (WC: "every few hundred documents")
+BATCH = 500  # documents to a commit (WC: "every few hundred documents")
+BACKLOG = 4 * BATCH  # changes, most of which may be of other URLs: from so many on, the next commit begins
 ANCHORS_SHARE = 0.1  # of the time while a crawl is alive: the more there is to do, the more of it at once
 ANCHOR_PAGES = 5_000  # to a commit
 PATIENCE_SECONDS = 5.0  # how long the first waiting change waits for the others
@@ -83,11 +84,12 @@ class Follower:
         return not self.waiting() and not self._anchors_wait()
 
     def step(self, limit: int = BATCH) -> int:
-        """Commit the next changes, at most `limit`; return how many."""
+        """Commit the next changes, of at most `limit` documents; return how many."""
         changes = self._catalog.changes(self.applied, limit)
         if changes:
             sys.audit("webcrawler.index.read")
-            documents = self._commit({change.number for change in changes}, changes[-1].seq)
+            pages = {change.number for change in changes if change.kind != "links"}
+            documents = self._commit(pages, changes[-1].seq)
             now = clock.now()
             for document in documents:
                 metrics.follower_lag_seconds.observe(max(0.0, now - document.fetched))
@@ -196,7 +198,7 @@ class Following:
         waiting = follower.waiting()
         self._waits_since = (self._waits_since or now) if waiting else None
         has_waited = self._waits_since is not None and now - self._waits_since >= PATIENCE_SECONDS
-        if waiting >= BATCH or (waiting and not crawling) or has_waited:
+        if waiting >= BACKLOG or (waiting and not crawling) or has_waited:
             self._waits_since = None
             return bool(follower.step())
         if not crawling and follower.step_anchors():

@@ -35,7 +35,7 @@ from webcrawler.index.schema import (
 )
 
 SEGMENTS_PER_TIER = 8
-FEW_SEGMENTS = 3  # not worth an optimize
+FEW_SEGMENTS = 7  # not worth an optimize: it costs half of what writing them did, a search gains a fiftieth
 _by_term = itemgetter(0, 1)
 PATIENCE_SECONDS = 10.0
 _MOST_MERGED = 5_000  # documents in one commit while a crawl may be alive: five seconds or so

@@ -35,7 +35,7 @@ from webcrawler.opensearch.mapping import NAMED, PAGES
 from webcrawler.opensearch.state import SEQ_BITS, Checkpoint
 from webcrawler.urls import url_id
 
-BATCH = 200  # changes
+BATCH = 200  # changed documents
 ROUND = 500  # pages that are looked at together
 ROUNDS_SHARE = 0.05  # of the time while a crawl is alive
 RANKS_APART = 0.02  # a rank that differs by less is left as it is

@@ -62,6 +62,7 @@ __all__ = [
     "LEAST_PAGES",
     "NOT_FETCHED",
     "NO_REPEATS",
+    "OTHERS",
     "REFUSING",
     "SAMPLED",
     "Catalog",
@@ -93,6 +94,7 @@ DOCUMENT = """
     FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server"""
 # With the same bytes as d. Its WARC record has them; that of the original may only refer to it.
 FIRST = "SELECT o.number FROM documents o WHERE o.digest = d.digest ORDER BY o.since LIMIT 1"
+OTHERS = 16  # changes at most for each that may be of a document
 NO_LIMITS: Mapping[str, float] = MappingProxyType({})
 
 
@@ -183,8 +185,17 @@ class Catalog(Writer):
         return str(self._one("SELECT value FROM meta WHERE key = 'identity'")[0])
 
     def changes(self, after: int, limit: int) -> list[Change]:
-        """The next changes in ascending order of seq."""
-        rows = self._db.execute("SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
+        """The next changes in ascending order of seq, with at most `limit` of documents among them.
+
+        Many more may be of other URLs, which are little work: where most URLs lead nowhere, what is written
+        for so many documents at once would else be written for a few.
+        """
+        query = """
+            SELECT * FROM changes WHERE seq > :after AND seq <= coalesce((
+                SELECT seq FROM changes WHERE seq > :after AND kind <> 'links'
+                ORDER BY seq LIMIT 1 OFFSET :limit - 1), :after + :most)
+            ORDER BY seq LIMIT :most"""
+        rows = self._db.execute(query, {"after": after, "limit": limit, "most": limit * OTHERS})
         return [Change(*row) for row in rows]
 
     def changed(self, after: int, until: int) -> IntArray:
