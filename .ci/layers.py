@@ -66,11 +66,11 @@ STAGES = (
     # It leaves bytecode, which the processes of the fast tests would each make.
     Stage("collection", ("pytest", "--collect-only", "-qq"), phase=1, seconds=40),
     Stage("fast tests", ("make", "test"), phase=2, lanes=LANES, seconds=200),
-    tests("crawls", SLOW, *TWO, *without(MISSION, *INSTALLED, *PROCESSES), lanes=2, seconds=1_000),
+    tests("crawls", SLOW, *TWO, *without(MISSION, *INSTALLED, *PROCESSES), lanes=2, seconds=1_200),
     tests("processes", SLOW, *PROCESSES, seconds=700),
     tests("installed", SLOW, *INSTALLED, seconds=300),
     tests("mission", "slow", MISSION, seconds=170),
-    tests("docweb", "docweb", "tests/docweb", seconds=300),
+    tests("docweb", "docweb", "tests/docweb", seconds=360),
     tests("zoo", "zoo", "tests/zoo", seconds=180),
     tests("browser", "browser", *BROWSER, seconds=250),
     tests("scrapyd", "scrapyd", *files("scrapyd", "scrapyd_foreign"), seconds=100),

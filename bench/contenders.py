@@ -53,6 +53,7 @@ class Web(NamedTuple):
     proxy: str
     peer_env: Path
     mode: str
+    pages: int = 0  # of each crawl; 0: all
 
 
 class Result(NamedTuple):
@@ -75,6 +76,7 @@ def ours(web: Web, folder: Path) -> Result:
 
 def plain(web: Web, folder: Path, spider: str = "plain", **settings: str) -> Result:
     """Bare Scrapy."""
+    settings |= {"CLOSESPIDER_PAGECOUNT": str(web.pages)}
     command = _scrapy("runspider", PEERS / f"{spider}.py", folder, **settings)
     return _result(_run(command, _environment(web), folder), folder)
 
@@ -83,10 +85,7 @@ def scrapy_redis(web: Web, folder: Path, spider: str = "plain") -> Result:
     """The same spider over scrapy-redis, on a server of our own."""
     with connect(None, folder / "crawl") as connection:
         socket = connection.client.connection_pool.connection_kwargs["path"]
-        command = _scrapy(
-            "runspider", PEERS / f"{spider}.py", folder, **SCRAPY_REDIS, REDIS_URL=f"unix://{socket}"
-        )
-        result = _result(_run(command, _environment(web), folder), folder)
+        result = plain(web, folder, spider, **SCRAPY_REDIS, REDIS_URL=f"unix://{socket}")
         used = connection.client.info("cpu")  # the server is ours, not the crawl's
         return result._replace(others_cpu_seconds=used["used_cpu_user"] + used["used_cpu_sys"])
 
@@ -94,7 +93,7 @@ def scrapy_redis(web: Web, folder: Path, spider: str = "plain") -> Result:
 def crawlee(web: Web, folder: Path) -> Result:
     """crawlee-python, in an environment of its own."""
     python = peer_program(web.peer_env, "python")
-    command = [str(python), str(PEERS / "crawlee_peer.py"), SEED, str(folder / "counts.json")]
+    command = [str(python), str(PEERS / "crawlee_peer.py"), SEED, str(folder / "counts.json"), str(web.pages)]
     environment = _environment(web)
     del environment["PYTHONPATH"]
     return _result(_run(command, environment, folder), folder)
@@ -111,9 +110,8 @@ CONTENDERS: dict[str, Callable[[Web, Path], Result]] = {
 def our_crawl(web: Web, folder: Path) -> tuple[list[str], dict[str, str]]:
     """Command and environment of our crawl; its data go to `folder`/crawl."""
     command = _scrapy("crawl", "index", folder)
-    return [*command, "-a", f"mode={web.mode}"], _environment(web) | RULES | {
-        "CRAWL_DIR": str(folder / "crawl")
-    }
+    command += ["-a", f"mode={web.mode}", *(["-a", f"max_pages={web.pages}"] if web.pages else [])]
+    return command, _environment(web) | RULES | {"CRAWL_DIR": str(folder / "crawl")}
 
 
 def peer_program(environment: Path, name: str) -> Path:

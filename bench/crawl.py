@@ -32,7 +32,7 @@ REQUESTS_TOLERANCE = 0.02
 def main() -> None:
     arguments = _arguments()
     with proxy(arguments.docweb, arguments.proxy) as url:
-        web = Web(url, arguments.peer_env.absolute(), arguments.mode)
+        web = Web(url, arguments.peer_env.absolute(), arguments.mode, arguments.pages)
         results = _rounds(arguments.only, arguments.rounds, web)
     medians = {name: _median(runs) for name, runs in results.items()}
     _print(medians)
@@ -50,6 +50,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--rounds", type=int, default=1, metavar="N", help="of all of them, one after the other (1)"
     )
+    parser.add_argument("--pages", type=int, default=0, metavar="N", help="of each crawl (all)")
     parser.add_argument(
         "--only", type=_names, default=list(CONTENDERS), metavar="NAMES", help="; ".join(CONTENDERS)
     )

@@ -71,8 +71,7 @@ def _arguments() -> argparse.Namespace:
 def _crawl(folder: Path, proxy_url: str, mode: str, documents: int = 0) -> Path:
     """The data folder of a crawl that is over, its follower too."""
     folder.mkdir(parents=True)
-    command, environment = our_crawl(Web(proxy_url, Path(), mode), folder)
-    command += ["-a", f"max_pages={documents}"] if documents else []
+    command, environment = our_crawl(Web(proxy_url, Path(), mode, documents), folder)
     done = measure(command, environment, ROOT, folder / "log")
     if done.status:
         sys.exit(f"bench: the crawl ended with {done.status}:\n{(folder / 'log').read_text()[-3000:]}")

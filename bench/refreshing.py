@@ -67,7 +67,7 @@ def main() -> None:
             with tempfile.TemporaryDirectory(
                 ignore_cleanup_errors=True
             ) as folder:  # its companions end later
-                rounds.append(_round(Path(folder) / "crawl", url))
+                rounds.append(_round(Path(folder) / "crawl", url, arguments.domains))
             print(f"{rounds[-1]}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
     _show(rounds)
     if arguments.json:
@@ -80,12 +80,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--docweb", type=Path, metavar="DIR", help="made by `docweb.py build --scale small`")
     parser.add_argument("--proxy", default="", metavar="URL", help="where it is served already")
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="of both crawls (1)")
+    parser.add_argument("--domains", default="", metavar="NAMES", help="crawl only these (all)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="every round")
     return parser.parse_args()
 
 
-def _round(folder: Path, url: str) -> Round:
-    first = _crawl(folder, url)
+def _round(folder: Path, url: str, domains: str) -> Round:
+    first = _crawl(folder, url, *(["-a", f"domains={domains}"] if domains else []))
     wait_until_caught_up(folder)
     before, files = _last_change(folder), set((folder / "pages").iterdir())
     again = _crawl(folder, url, "-a", "refresh=once")

@@ -42,7 +42,7 @@ from whoosh.highlight import ContextFragmenter, UppercaseFormatter, highlight
 from whoosh.index import open_dir
 from whoosh.qparser import MultifieldParser, OrGroup, QueryParser
 
-from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.catalog import Catalog, snapshot
 from webcrawler.index.files import MappedSegment
 from webcrawler.index.follower import Follower
 from webcrawler.records import Entry, Fetch, Lease, Text
@@ -56,7 +56,7 @@ LENGTHS = {1: 62, 2: 28, 3: 7, 4: 3}  # words of a query: how many of a hundred
 SENTENCES, SENTENCE = 50, 20  # how many, and words of each
 WARM_UP = ("apple", "blue sky", "tree house garden")
 AT_ONCE = 500  # documents read or written
-VIEWS = ("catalog.sqlite", "index", "anchors", "ranks", "vocabulary")
+VIEWS = ("index", "anchors", "ranks", "vocabulary")
 
 Row = dict[str, Any]
 
@@ -92,10 +92,9 @@ def _arguments() -> argparse.Namespace:
 def _collect(source: Path, folder: Path, n: int, chance: random.Random) -> None:
     folder.mkdir(parents=True)
     for name in VIEWS:
-        if (source / name).is_dir():
+        if (source / name).exists():
             shutil.copytree(source / name, folder / name)
-        elif (source / name).exists():
-            shutil.copy(source / name, folder / name)
+    snapshot(source / "catalog.sqlite", folder / "catalog.sqlite", lambda done, all: None)
     catalog = Catalog(folder / "catalog.sqlite")
     known = _originals(catalog)
     while len(known) < n:

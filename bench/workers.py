@@ -59,10 +59,10 @@ class Run(NamedTuple):
 def main() -> None:
     arguments = _arguments()
     runs: dict[int, list[Run]] = {workers: [] for workers in arguments.workers}
-    with proxy(arguments.docweb, "", arguments.delay_ms) as url:
+    with proxy(arguments.docweb, arguments.proxy, arguments.delay_ms) as url:
         for _ in range(arguments.rounds):
             for workers, done in runs.items():
-                done.append(_crawl(Web(url, Path(), arguments.mode), workers, arguments))
+                done.append(_crawl(Web(url, Path(), arguments.mode, arguments.pages), workers, arguments))
                 print(f"{workers}: {done[-1]}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
     medians = {workers: Run._make(map(median, zip(*done, strict=True))) for workers, done in runs.items()}
     _print(medians)
@@ -74,11 +74,14 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--docweb", type=Path, metavar="DIR", help="made by `docweb.py build`")
+    parser.add_argument(
+        "--proxy", default="", metavar="URL", help="where it is served already, without delay"
+    )
     parser.add_argument("--delay-ms", type=int, default=50, metavar="MS", help="before each answer (50)")
     parser.add_argument("--workers", type=_numbers, default=[1, 2, 4], metavar="N,N", help="(1,2,4)")
     parser.add_argument("--concurrency", type=int, default=2, metavar="N", help="downloads of a worker (2)")
     parser.add_argument("--pause", type=float, default=0.0, metavar="S", help="FRONTIER_DELAY (0)")
-    parser.add_argument("--max-pages", type=int, default=0, metavar="N")
+    parser.add_argument("--pages", type=int, default=0, metavar="N", help="of each crawl (all)")
     parser.add_argument("--mode", default="breadth", help="(breadth)")
     parser.add_argument("--partitions", type=int, default=0, metavar="N", help="(as agents have them)")
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="of all (1)")
@@ -108,7 +111,6 @@ def _crawl(web: Web, workers: int, arguments: argparse.Namespace) -> Run:
         settings |= {"FRONTIER_SERVER_CONCURRENCY": 1} if arguments.pause else {}
         environment |= {name: str(value) for name, value in settings.items()}
         command += ["-a", f"agents={workers}"]
-        command += ["-a", f"max_pages={arguments.max_pages}"] if arguments.max_pages else []
         before = server.client.info()
         measured = measure(command, environment, ROOT, folder / "log")
         if measured.status:

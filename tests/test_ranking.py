@@ -118,6 +118,16 @@ def test_engines_agree(made: Graph, damping: float) -> None:
     assert pagerank(made, damping, 1e-10, engine="networkx") == pytest.approx(ours, abs=1e-8)
 
 
+@given(graphs(), st.integers(1, 5))
+def test_links_count_in_however_many_parts_they_are_read(made: Graph, at_once: int) -> None:
+    ranks = pagerank(made)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("webcrawler.linkgraph.graph.LINKS_AT_ONCE", at_once)
+
+        assert pagerank(made) == pytest.approx(ranks, abs=1e-8)
+
+
 @given(graphs())
 def test_the_start_changes_nothing(made: Graph) -> None:
     start = np.arange(1.0, made.pages + 1)

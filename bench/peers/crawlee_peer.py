@@ -1,6 +1,6 @@
 """crawlee-python: its ParselCrawler over all hosts, queue in memory, nothing stored.
 
-python crawlee_peer.py SEED COUNTS_FILE        (the proxy comes from http_proxy)
+python crawlee_peer.py SEED COUNTS_FILE PAGES  (0: all; the proxy comes from http_proxy)
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ class CountingClient(ImpitHttpClient):
         return Counting()
 
 
-async def crawl(seed: str) -> dict[str, int]:
+async def crawl(seed: str, pages: int) -> dict[str, int]:
     client = CountingClient()
     crawler = ParselCrawler(
         http_client=client,
         storage_client=MemoryStorageClient(),
         max_request_retries=0,
+        max_requests_per_crawl=pages or None,
         proxy_configuration=ProxyConfiguration(proxy_urls=[os.environ["http_proxy"]]),
         concurrency_settings=ConcurrencySettings(
             min_concurrency=16, desired_concurrency=32, max_concurrency=32
@@ -67,4 +68,4 @@ async def crawl(seed: str) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[2]).write_text(json.dumps(asyncio.run(crawl(sys.argv[1]))))
+    Path(sys.argv[2]).write_text(json.dumps(asyncio.run(crawl(sys.argv[1], int(sys.argv[3])))))

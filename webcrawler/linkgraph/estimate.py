@@ -93,7 +93,7 @@ class Estimate:
         """
         from scipy.sparse import csc_array  # slow to import
 
-        self._take_in()
+        self.take_in()
         ranks, column, shares = self._ranks.values, self._column.values, self._shares.values
         columns = (self._ones.values, self._targets.values, self._ends.values)
         links = csc_array(columns, shape=(len(self._ranks), len(self._sources)), copy=False)
@@ -115,18 +115,18 @@ class Estimate:
     @property
     def ranks(self) -> FloatArray:
         """IR' of each known page at the last update, at least 0.1."""
-        self._take_in()
+        self.take_in()
         return self._ranks.values
 
     @property
     def backlinks(self) -> NDArray[np.int32]:
         """IB' of each known page: how many crawled pages link to it."""
-        self._take_in()
+        self.take_in()
         return self._backlinks.values
 
     @property
     def crawled(self) -> NDArray[np.bool_]:
-        self._take_in()
+        self.take_in()
         return self._column.values >= 0
 
     @property
@@ -136,7 +136,7 @@ class Estimate:
         (1 + pages first named by its siblings) / (1 + siblings crawled), where siblings are pages first named
         by the same page; 1 for a page that nobody has named. Cost: a few passes over all known pages.
         """
-        self._take_in()
+        self.take_in()
         namer, pages = self._namer.values, len(self._namer)
         named = np.bincount(namer[namer >= 0], minlength=pages)
         siblings = np.flatnonzero((self._column.values >= 0) & (namer >= 0))
@@ -144,8 +144,8 @@ class Estimate:
         found = np.bincount(namer[siblings], weights=named[siblings], minlength=pages)
         return np.asarray(np.where(namer >= 0, ((1 + found) / (1 + crawled))[namer], 1.0))
 
-    def _take_in(self) -> None:
-        """Appends a column for each page that was added."""
+    def take_in(self) -> None:
+        """Appends a column for each page that was added, as each question does."""
         if not self._waiting:
             return
         sources = np.fromiter(self._waiting, np.int32, len(self._waiting))
@@ -185,9 +185,7 @@ class Estimate:
         self._count(self._targets.values[np.concatenate(links)], -1)
 
     def _count(self, targets: NDArray[np.int32], by: int) -> None:
-        self._backlinks.values[:] += by * np.bincount(targets, minlength=len(self._backlinks)).astype(
-            np.int32
-        )
+        np.add.at(self._backlinks.values, targets, by)
 
 
 class Rescorer:

@@ -18,7 +18,7 @@ from webcrawler.connection import visit
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.linkgraph.estimate import Estimate, Growable, Rescorer
-from webcrawler.linkgraph.graph import IntArray
+from webcrawler.linkgraph.graph import IntArray, distinct
 from webcrawler.linkgraph.stored import RankRenewal, run_of
 from webcrawler.records import Link
 
@@ -49,8 +49,13 @@ class LinkFollower:
         self._catalog, self._ids = catalog, Growable(np.int64)
         # Read before the links: what changes meanwhile is read again.
         self._seq = self._next_seq = catalog.last_seq()
-        sources, targets = catalog.links.arrays()
-        self._take_in(np.union1d(catalog.changed(0, self._seq), sources), sources, targets)
+        linking = [np.zeros(0, np.int64)]
+        for sources, targets in catalog.links.arrays():
+            linking.append(distinct(sources))
+            self._take_in(linking[-1], sources, targets)
+            self.estimate.take_in()
+        rest = np.setdiff1d(catalog.changed(0, self._seq), np.concatenate(linking))
+        self._take_in(rest, rest[:0], rest[:0])
 
     def follow(self) -> None:
         """Takes in what had changed by the previous call.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ if TYPE_CHECKING:  # slow to import, and a search reads ranks only
     from scipy.sparse import csr_array
 
 ENGINES = ("scipy", "networkx")  # of the arithmetic; networkx is a check
+LINKS_AT_ONCE = 4_000_000  # of PageRank: 32 MB
 DAMPING = 0.85  # of search (Brin 1998, 2.1.1)
 HITS_CHANGE = 1e-12  # of all authorities together in a round, of their sum: enough
 HITS_ROUNDS = 10_000  # at most
@@ -39,18 +42,27 @@ class Graph(NamedTuple):
         Raises:
             BadInput: a number is not in 0 … pages - 1.
         """
-        source, target = np.asarray(sources), np.asarray(targets)
-        for ends in (source, target):
-            if ends.size and not 0 <= ends.min() <= ends.max() < pages:
-                raise BadInput(f"a link leads from or to a page that is not in 0 … {pages - 1}")
-        kept = source != target
-        source, target = source[kept], target[kept]
-        links = source.astype(np.int64) * pages + target
-        if not np.all(links[1:] > links[:-1]):
-            source, target = np.divmod(distinct(links), pages)
-        starts = np.zeros(pages + 1, np.int64)
-        np.cumsum(np.bincount(source, minlength=pages), out=starts[1:])
-        return cls(starts, target.astype(np.int32))
+        return cls.of_parts([(np.asarray(sources), np.asarray(targets))], pages)
+
+    @classmethod
+    def of_parts(cls, parts: Iterable[tuple[IntArray, IntArray]], pages: int) -> Graph:
+        """As `of`, of links that come in parts: all links of a source in one, by ascending source.
+
+        Memory: 4 bytes a link and 8 a page, beside a part.
+        """
+        starts, targets = np.zeros(pages + 1, np.int64), bytearray()
+        for source, target in parts:
+            for ends in (source, target):
+                if ends.size and not 0 <= ends.min() <= ends.max() < pages:
+                    raise BadInput(f"a link leads from or to a page that is not in 0 … {pages - 1}")
+            kept = source != target
+            source, target = source[kept], target[kept]
+            links = source.astype(np.int64) * pages + target
+            if not np.all(links[1:] > links[:-1]):
+                source, target = np.divmod(distinct(links), pages)
+            np.add.at(starts, source + 1, 1)
+            targets += target.astype(np.int32).tobytes()
+        return cls(np.cumsum(starts, out=starts), np.frombuffer(targets, np.int32))
 
     @property
     def pages(self) -> int:
@@ -90,8 +102,9 @@ def catalog_graph(catalog: Catalog) -> Graph:
 
     A redirect counts as its page's only link. Links with rel=nofollow do not count.
     """
-    sources, targets = catalog.links.arrays()
-    return Graph.of(sources - 1, targets - 1, catalog.urls.count())
+    with catalog.tables.at_rest():
+        parts = ((sources - 1, targets - 1) for sources, targets in catalog.links.arrays())
+        return Graph.of_parts(parts, catalog.urls.count())
 
 
 def check_engine(engine: str) -> None:
@@ -133,7 +146,7 @@ def pagerank(
     Raises:
         BadInput: damping out of range, or an unknown engine.
 
-    Cost: 16 bytes a link; ln(tolerance) / ln(damping) passes over the links at most, some 3 ms a million.
+    Cost: 32 bytes a page; ln(tolerance) / ln(damping) passes over the links at most, some 3 ms a million.
     """
     check_engine(engine)
     if not 0 < damping < 1:
@@ -146,16 +159,36 @@ def pagerank(
     ranks = np.ones(graph.pages) if start is None else start / start.mean()
     if engine == "networkx":
         return _networkx_pagerank(graph, damping, enough, rounds, ranks)
-    links = graph.matrix().T
-    share = damping / np.maximum(forward_links(graph), 1)
     for _ in range(rounds):
-        new: FloatArray = np.asarray(links @ (ranks * share))
+        new = damping * _passed_on(graph, ranks)
         new += 1 - new.mean()  # what no link carried: from surfers who start again, and from dangling pages
-        change = np.abs(new - ranks).mean()
+        ranks -= new
+        change = np.abs(ranks, out=ranks).mean()
         ranks = new
         if change <= enough:
             break
     return ranks
+
+
+def _passed_on(graph: Graph, ranks: FloatArray) -> FloatArray:
+    """What each page gets where all pass their ranks on, in equal shares to those they link to.
+
+    Some links at a time: a matrix has 8 bytes more for each. It is made by its fields, as scipy's way copies
+    what is a part of an array.
+    """
+    from scipy.sparse import csc_array
+
+    begin = np.searchsorted(graph.starts, np.arange(0, graph.links, LINKS_AT_ONCE), side="right") - 1
+    end = np.searchsorted(graph.starts, graph.links)  # of the pages that link
+    got = np.zeros(graph.pages)
+    for first, last in pairwise([*np.unique(begin).tolist(), int(end)]):
+        starts = graph.starts[first : last + 1]
+        links: Any = csc_array((graph.pages, last - first))
+        links.indptr = (starts - starts[0]).astype(np.int32)
+        links.indices = graph.targets[starts[0] : starts[-1]]
+        links.data = np.ones(len(links.indices))
+        got += links @ (ranks[first:last] / np.maximum(np.diff(starts), 1))
+    return got
 
 
 def hits(graph: Graph, engine: str = "scipy") -> tuple[FloatArray, FloatArray]:

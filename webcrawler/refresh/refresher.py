@@ -187,7 +187,7 @@ class Replacement:
     def _promote(self, ranks: stored.Ranks, least: Places) -> None:
         """Queue the best of what waits, each for at least twice the rank of a member that it will replace."""
         if ranks.seq != self._ranked:
-            waiting = np.array(self._catalog.urls.unexplored(), np.int64)
+            waiting = self._catalog.urls.unexplored()
             self._candidates = waiting[np.argsort(ranks.of(waiting), kind="stable")].tolist()
             self._ranked = ranks.seq
         best = np.array(self._candidates[-len(least) :][::-1], np.int64)

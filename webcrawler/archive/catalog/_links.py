@@ -93,8 +93,8 @@ class LinkGraph:
         sources, targets = columns(self._db.execute(query, (as_json(numbers),)), 2)
         return sources, targets
 
-    def arrays(self) -> tuple[IntArray, IntArray]:
-        """Sources and targets of all edges as `outlinks` gives them, by ascending source; 3 million in 0.8 s.
+    def arrays(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Sources and targets of all edges as `outlinks` gives them, those of some sources at a time.
 
         One row a source, its targets as text that is parsed at once: half the time of a tuple a link.
         """
@@ -103,12 +103,9 @@ class LinkGraph:
         rows = self._db.execute(f"""
             SELECT source, count(*), group_concat(target) FROM links WHERE rel <> 'nofollow' AND {LINKED}
             GROUP BY source ORDER BY source""")
-        sources, targets = [numpy.zeros(0, int)], [numpy.zeros(0, int)]
         while some := rows.fetchmany(SOURCES):
             numbers, counts, texts = zip(*some, strict=True)
-            sources.append(numpy.repeat(numbers, counts))
-            targets.append(numpy.fromstring(",".join(texts), int, sep=","))
-        return numpy.concatenate(sources), numpy.concatenate(targets)
+            yield numpy.repeat(numbers, counts), numpy.fromstring(",".join(texts), int, sep=",")
 
     def sources_of(self, url: str) -> IntArray:
         """The page numbers that link or redirect to a canonical URL, ascending; none to an unknown one."""

@@ -93,12 +93,12 @@ class Urls:
         query = "SELECT number FROM ids WHERE id IN (SELECT value FROM json_each(?))"
         return [number for (number,) in self._db.execute(query, (as_json(ids),))]
 
-    def unexplored(self) -> list[int]:
+    def unexplored(self) -> IntArray:
         """The page numbers that were linked to and never fetched, ascending; reads all URLs."""
         query = f"""
             SELECT u.number {URL} WHERE NOT s.blocked AND NOT u.removed
               AND NOT EXISTS (SELECT 1 FROM fetches f WHERE f.number = u.number) ORDER BY u.number"""
-        return [number for (number,) in self._db.execute(query)]
+        return columns(self._db.execute(query)).ravel()
 
     def servers(self) -> tuple[dict[int, str], IntArray]:
         """The servers' names by their numbers; the server's number of each page number, from 1 on."""
