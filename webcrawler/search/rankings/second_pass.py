@@ -121,6 +121,7 @@ Ints = NDArray[np.intp]
 
 _HALF = 2.0  # occurrences in a text of mean length that weigh half of what endlessly many would: k1 of bm25f
 _B = 0.5  # b of its body
+_COLUMNS = 32
 
 
 class Vectors:
@@ -169,7 +170,9 @@ class Vectors:
         shared = having[columns] > 1
         found = np.zeros((len(texts), np.count_nonzero(having > 1)), np.float32)
         found[rows[shared], np.cumsum(having > 1)[columns[shared]] - 1] = (weights / norms[rows])[shared]
-        cosines = (found @ found.T).astype(np.float64)
+        # in pieces so small that BLAS starts no threads: they cost more than they bring
+        pieces = np.array_split(found, max(1, found.shape[1] // _COLUMNS), axis=1)
+        cosines = sum((piece @ piece.T for piece in pieces), np.zeros((len(texts), len(texts))))
         np.fill_diagonal(cosines, 1)
         return cosines
 
