@@ -139,7 +139,7 @@ def test_page_that_was_never_checked_is_expected_to_be_like_its_server() -> None
     for _ in range(10):
         made.learn()
 
-    calm, busy = made.beliefs.chance(np.array([300, 301]), np.full(2, 20.0))
+    calm, busy = made.beliefs.chance(np.array([300, 301]), np.full(2, 20.0), np.ones(2), np.zeros(2))
     assert calm < 0.25 < 0.7 < busy  # before: 0.37
 
 
@@ -282,6 +282,26 @@ def test_share_that_is_current_is_weighted_and_has_an_interval() -> None:
     share, low, high = current(np.ones(100), np.full(100, 0.5))
     assert share == 0.5
     assert (low, high) == pytest.approx((0.5 - 1.645 * 0.05, 0.5 + 1.645 * 0.05))  # of 100 tossed coins
+
+
+def test_release_makes_pages_that_were_not_checked_since_look_changed_again() -> None:
+    made, calm = schedule(400), schedule(400)
+    for one in (made, calm):
+        see(one, *((page, 1.0 + page / 10, 0) for page in range(300)))
+        one.learn()
+    for page in range(60):
+        see(made, (page, 31.5, 1))
+        made.learn()
+
+    fresh = made.bursts.passed(np.array([32.0]), np.array([33.0]))[0]
+    before = made.bursts.passed(np.array([29.0]), np.array([33.0]))[0]
+    assert before > 100 * fresh
+    assert made.chances(33.0)[299] > calm.chances(33.0)[299]
+
+
+def test_number_is_told_only_where_it_is_expected_to_be_right_within_three_percent() -> None:
+    assert current(np.ones(1000), np.full(1000, 0.1)).is_known
+    assert not current(np.ones(1000), np.full(1000, 0.1), error=0.05).is_known
 
 
 def test_calibration_compares_what_was_predicted_with_what_was_seen() -> None:

@@ -73,7 +73,7 @@ def test_age_by_a_sign_is_that_of_the_chance_the_sign_gives(
     a: float, b: float, days: float, odds: float
 ) -> None:
     unchanged = 1 - value.chance_of_change(one(a), one(b), one(days))[0]
-    by_sign = value.age_by_odds(one(a), one(b), one(days), one(odds))
+    by_sign = value.age(one(a), one(b), value.lasting(one(a), one(b), one(days), one(odds)))
 
     assert np.isfinite(by_sign[0])
     if unchanged > 0 and by_sign[0] < b * 1e6:

@@ -51,7 +51,12 @@ def _printable_row(row: str) -> str:
 
 
 def _whole(found: dict[str, Any]) -> Iterator[str]:
-    yield f"{_estimate(found['current'])} of the collection is current by importance, by estimate"
+    estimate = _estimate(found["current"])
+    if not found["current"]["known"]:
+        estimate = (
+            f"not known within 3 %:{estimate.partition('%')[2].translate({ord(c): None for c in '()'})}"
+        )
+    yield f"{estimate} of the collection is current by importance, by estimate"
     if audit := found["audit"]:
         drawn = f"{audit['documents']:,} documents drawn at random in the last {audit['days']} days"
         yield f"{_estimate(audit)} was current by audit: {drawn}, {audit['changed']:,} of them had changed"

@@ -18,9 +18,9 @@ from webcrawler.refresh.value import (
     Floats,
     Numbers,
     after_change,
-    age_by_odds,
-    chance_of_change,
+    age,
     expected_value,
+    lasting,
     value_at_rate,
 )
 
@@ -51,20 +51,26 @@ class Beliefs(ABC):
         self.servers = np.concatenate((self.servers, servers.astype(np.int32)))
 
     @abstractmethod
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
-        """Take in checks, at most one of each page; `days` have passed since the check before."""
-
-    @abstractmethod
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
-        """Probability that the page has changed after this time.
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], bursts: Floats) -> None:
+        """Take in checks, at most one of each page; `days` have passed since the check before.
 
         Args:
-            odds: what a sign multiplies the odds of a change with. Only `Gamma` heeds signs.
+            bursts: `Bursts.passed` in this time. Only `Gamma` heeds bursts and signs.
         """
 
     @abstractmethod
-    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
-        """The value of a fetch after this time, in days of freshness; `odds` as for `chance`."""
+    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats) -> Floats:
+        """Probability that the page has changed after this time.
+
+        Args:
+            odds: what a sign multiplies the odds of a change with; bursts: as for `see`.
+        """
+
+    @abstractmethod
+    def value(
+        self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats, often: float
+    ) -> Floats:
+        """The value of a fetch after this time, in days of freshness; `often` is that of `Bursts`."""
 
     def learn(self) -> None:  # noqa: B027  most policies have nothing to learn
         """Learn from all pages what to expect of each. Cost: O(pages), a tenth of a second for a million."""
@@ -100,25 +106,29 @@ class Gamma(Beliefs):
         servers = self.servers[pages]
         return self.prior_a[servers] + self.added_a[pages], self.prior_b[servers] + self.added_b[pages]
 
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], bursts: Floats) -> None:
         self.added_b[pages[~changed]] += days[~changed]
         a, b = self.of(pages[changed])
-        after_a, after_b = after_change(a, b, days[changed])
-        self.added_a[pages[changed]] += np.maximum(after_a - a, 0)
-        self.added_b[pages[changed]] += np.maximum(after_b - b, 0)
+        after_a, after_b = after_change(a, b, days[changed], bursts[changed])
+        wider = np.maximum(b / after_b, 1)  # what may have been a burst is no reason to forget
+        self.added_a[pages[changed]] += np.maximum(after_a * wider - a, 0)
+        self.added_b[pages[changed]] += np.maximum(after_b * wider - b, 0)
 
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
-        return chance_of_change(*self._aged(pages, days, odds))
+    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats) -> Floats:
+        return -np.expm1(-lasting(*self.of(pages), days, odds) - bursts)
 
-    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
-        return expected_value(*self._aged(pages, days, odds))
+    def value(
+        self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats, often: float
+    ) -> Floats:
+        """Signs and bursts act as time: the page is as old as makes it as likely to have changed.
 
-    def _aged(
-        self, pages: Numbers | slice, days: Floats, odds: Floats | None
-    ) -> tuple[Floats, Floats, Floats]:
-        """A sign acts as time: the page is as old as makes it as likely to have changed as the sign does."""
+        What a fetch gains lasts until the next change, its own or by a burst: a gamma distribution with mean
+        and variance of both rates together.
+        """
         a, b = self.of(pages)
-        return a, b, days if odds is None else age_by_odds(a, b, days, odds)
+        passed = lasting(a, b, days, odds) + bursts
+        a, b = (a + often * b) ** 2 / a, (a + often * b) * b / a
+        return expected_value(a, b, age(a, b, passed))
 
     def intervals(self, pages: Numbers) -> NDArray[np.float64]:
         """Days between two changes of a page: least, middle, most with a chance of 90 %; shape (3, pages)."""
@@ -191,14 +201,16 @@ class EP(Beliefs):
         self.changes = np.concatenate((self.changes, nothing))
         self.watched = np.concatenate((self.watched, nothing))
 
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], bursts: Floats) -> None:
         self.changes[pages] += changed
         self.watched[pages] += days.astype(np.float32)
 
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats) -> Floats:
         return -np.expm1(-self._rate(pages) * days)
 
-    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+    def value(
+        self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats, often: float
+    ) -> Floats:
         return value_at_rate(self._rate(pages), days)
 
     def _rate(self, pages: Numbers | slice) -> Floats:
@@ -223,16 +235,18 @@ class EB(Beliefs):
         even = np.full((len(servers), len(CLASSES)), 1 / len(CLASSES), np.float32)
         self.classes = np.concatenate((self.classes, even))
 
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], bursts: Floats) -> None:
         unchanged = np.exp(-np.outer(days, 1 / np.array(CLASSES)))
         likely = np.where(changed[:, None], 1 - unchanged, unchanged)
         after = self.classes[pages] * np.maximum(likely, 1e-9)
         self.classes[pages] = after / after.sum(axis=1, keepdims=True)
 
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats) -> Floats:
         return self._mean(pages, [-np.expm1(-days / every) for every in CLASSES])
 
-    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+    def value(
+        self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats, often: float
+    ) -> Floats:
         return self._mean(pages, [value_at_rate(np.full(len(days), 1 / every), days) for every in CLASSES])
 
     def _mean(self, pages: Numbers | slice, by_class: list[Floats]) -> Floats:

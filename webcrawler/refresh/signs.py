@@ -68,14 +68,11 @@ class Signs:
         """Until when pages are known to be unchanged: a sitemap that is believed is as good as a check."""
         return np.where(self._believed()[servers], np.maximum(self.same_until[pages], checked), checked)
 
-    def odds(self, pages: Numbers | slice, servers: Numbers) -> Floats | None:
-        """What signs multiply the odds of a change since `known_until` with; None where there is none."""
-        said = self.said[pages]
-        if (said == SILENT).all():
-            return None
+    def odds(self, pages: Numbers | slice, servers: Numbers) -> Floats:
+        """What signs multiply the odds of a change since `known_until` with; 1 where there is none."""
         odds = self.ratios()
         odds[self._believed(), SAME] = 1
-        return odds[servers, said]
+        return odds[servers, self.said[pages]]
 
     def ratios(self) -> Floats:
         """Odds of a change over those that time predicted, by server and what is said."""
