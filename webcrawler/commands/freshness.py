@@ -51,12 +51,7 @@ def _printable_row(row: str) -> str:
 
 
 def _whole(found: dict[str, Any]) -> Iterator[str]:
-    estimate = _estimate(found["current"])
-    if not found["current"]["known"]:
-        estimate = (
-            f"not known within 3 %:{estimate.partition('%')[2].translate({ord(c): None for c in '()'})}"
-        )
-    yield f"{estimate} of the collection is current by importance, by estimate"
+    yield f"{_estimate(found['current'])} of the collection is current by importance, by estimate"
     if audit := found["audit"]:
         drawn = f"{audit['documents']:,} documents drawn at random in the last {audit['days']} days"
         yield f"{_estimate(audit)} was current by audit: {drawn}, {audit['changed']:,} of them had changed"
@@ -76,7 +71,10 @@ def _are_outside(documents: int) -> str:
 
 
 def _estimate(current: dict[str, Any]) -> str:
-    return f"{current['share']:.1%} ({current['low']:.1%} to {current['high']:.1%})"
+    interval = f"{current['low']:.1%} to {current['high']:.1%}"
+    if not current.get("known", True):
+        return f"not known within 3 %: {interval}"
+    return f"{current['share']:.1%} ({interval})"
 
 
 def _checks(lately: dict[str, Any]) -> Iterator[str]:

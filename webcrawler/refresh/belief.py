@@ -14,17 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaincinv, polygamma
 
-from webcrawler.refresh.value import (
-    Floats,
-    Numbers,
-    after_change,
-    age,
-    expected_value,
-    lasting,
-    value_at_rate,
-)
+from webcrawler.refresh.value import Floats, Numbers, after_change, expected_value, lasting, value_at_rate
+
+Pages = Numbers | slice
 
 INTERVAL = (0.05, 0.5, 0.95)  # quantiles that `intervals` gives
+LOG_MAX = 60.0  # of 1 + age / b: no sign makes a page older than e^60 times what is known of it
 START = (0.5, 30.0)  # shape, rate in days: before anything is known, half of the pages change within 90 days
 # Pages: how much the whole counts beside a server's own. 20 is as good on synthetic worlds, and loses 0.8 %
 # of the oracle's freshness on recorded traces with few fetches (`webcrawler evaluate --freshness`).
@@ -38,7 +33,8 @@ class Beliefs(ABC):
     """Arrays over pages, numbered from 0 in the order in which they were added.
 
     Each subclass is a policy: `see` takes checks in, `chance` and `value` say what follows. They are named in
-    `schedule.POLICIES`.
+    `POLICIES`. Only `Gamma` heeds signs, which multiply the odds of a change with `odds`, and bursts: what
+    `Bursts.passed` says of this time, and `Bursts.often`.
     """
 
     state: ClassVar[tuple[str, ...]] = ("servers",)  # names of the arrays that are kept over restarts
@@ -52,25 +48,15 @@ class Beliefs(ABC):
 
     @abstractmethod
     def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], bursts: Floats) -> None:
-        """Take in checks, at most one of each page; `days` have passed since the check before.
-
-        Args:
-            bursts: `Bursts.passed` in this time. Only `Gamma` heeds bursts and signs.
-        """
+        """Take in checks, at most one of each page; `days` have passed since the check before."""
 
     @abstractmethod
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats) -> Floats:
-        """Probability that the page has changed after this time.
-
-        Args:
-            odds: what a sign multiplies the odds of a change with; bursts: as for `see`.
-        """
+    def chance(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats) -> Floats:
+        """Probability that the page has changed after this time."""
 
     @abstractmethod
-    def value(
-        self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats, often: float
-    ) -> Floats:
-        """The value of a fetch after this time, in days of freshness; `often` is that of `Bursts`."""
+    def value(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats, often: float) -> Floats:
+        """The value of a fetch after this time, in days of freshness."""
 
     def learn(self) -> None:  # noqa: B027  most policies have nothing to learn
         """Learn from all pages what to expect of each. Cost: O(pages), a tenth of a second for a million."""
@@ -101,7 +87,7 @@ class Gamma(Beliefs):
             self.prior_a = np.concatenate((self.prior_a, np.full(new, a)))
             self.prior_b = np.concatenate((self.prior_b, np.full(new, b)))
 
-    def of(self, pages: Numbers | slice) -> tuple[Floats, Floats]:
+    def of(self, pages: Pages) -> tuple[Floats, Floats]:
         """Shape and rate (days) of what is believed of these pages."""
         servers = self.servers[pages]
         return self.prior_a[servers] + self.added_a[pages], self.prior_b[servers] + self.added_b[pages]
@@ -114,12 +100,10 @@ class Gamma(Beliefs):
         self.added_a[pages[changed]] += np.maximum(after_a * wider - a, 0)
         self.added_b[pages[changed]] += np.maximum(after_b * wider - b, 0)
 
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats) -> Floats:
+    def chance(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats) -> Floats:
         return -np.expm1(-lasting(*self.of(pages), days, odds) - bursts)
 
-    def value(
-        self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats, often: float
-    ) -> Floats:
+    def value(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats, often: float) -> Floats:
         """Signs and bursts act as time: the page is as old as makes it as likely to have changed.
 
         What a fetch gains lasts until the next change, its own or by a burst: a gamma distribution with mean
@@ -128,7 +112,7 @@ class Gamma(Beliefs):
         a, b = self.of(pages)
         passed = lasting(a, b, days, odds) + bursts
         a, b = (a + often * b) ** 2 / a, (a + often * b) * b / a
-        return expected_value(a, b, age(a, b, passed))
+        return expected_value(a, b, b * np.expm1(np.minimum(passed / a, LOG_MAX)))
 
     def intervals(self, pages: Numbers) -> NDArray[np.float64]:
         """Days between two changes of a page: least, middle, most with a chance of 90 %; shape (3, pages)."""
@@ -205,15 +189,13 @@ class EP(Beliefs):
         self.changes[pages] += changed
         self.watched[pages] += days.astype(np.float32)
 
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats) -> Floats:
+    def chance(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats) -> Floats:
         return -np.expm1(-self._rate(pages) * days)
 
-    def value(
-        self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats, often: float
-    ) -> Floats:
+    def value(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats, often: float) -> Floats:
         return value_at_rate(self._rate(pages), days)
 
-    def _rate(self, pages: Numbers | slice) -> Floats:
+    def _rate(self, pages: Pages) -> Floats:
         changes, watched = SMOOTHING
         return (self.changes[pages] + changes) / (self.watched[pages] + watched).astype(np.float64)
 
@@ -241,15 +223,13 @@ class EB(Beliefs):
         after = self.classes[pages] * np.maximum(likely, 1e-9)
         self.classes[pages] = after / after.sum(axis=1, keepdims=True)
 
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats) -> Floats:
+    def chance(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats) -> Floats:
         return self._mean(pages, [-np.expm1(-days / every) for every in CLASSES])
 
-    def value(
-        self, pages: Numbers | slice, days: Floats, odds: Floats, bursts: Floats, often: float
-    ) -> Floats:
+    def value(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats, often: float) -> Floats:
         return self._mean(pages, [value_at_rate(np.full(len(days), 1 / every), days) for every in CLASSES])
 
-    def _mean(self, pages: Numbers | slice, by_class: list[Floats]) -> Floats:
+    def _mean(self, pages: Pages, by_class: list[Floats]) -> Floats:
         mean: Floats = np.einsum("pc,cp->p", self.classes[pages], np.array(by_class))
         return mean
 

@@ -38,8 +38,11 @@ class Bursts:
         return float((often * days + (changes / (1 + checks)).sum()) / (days + len(checks)))
 
     def passed(self, since: Floats, until: Floats) -> Floats:
-        """-log of the chance that no burst of this time has changed the page."""
-        by_day = self._lasting(1)
+        """-log of the chance that no burst of this time has changed the page.
+
+        It is 0 before the first `learn`: what is expected of pages' own rates holds all changes then.
+        """
+        by_day = self._lasting(1) * self.counts.any()
         sums, last = np.concatenate(([0.0], np.cumsum(by_day))), len(by_day) - 1
 
         def until_then(at: Floats) -> Floats:
@@ -80,7 +83,7 @@ class Bursts:
         exposed = np.cumsum(np.bincount(day, shares, int(now) + 1))[: int(now)]  # by day
         more = np.exp(2 * self._lasting(1) - self._lasting(2)) - 1
         more = np.pad(more, (0, max(0, len(exposed) - len(more))), "edge")[: len(exposed)]
-        return float(np.sqrt(exposed**2 @ more))
+        return float(np.sqrt(exposed**2 @ more * self.counts.any()))
 
     def _lasting(self, pages: int) -> Floats:
         """By day, -log of the chance that it changed none of so many pages."""

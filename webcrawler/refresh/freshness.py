@@ -44,7 +44,7 @@ def report(catalog: Catalog, crawl_dir: Path, policy: str, most: int = MOST) -> 
     there, checkable = np.flatnonzero(schedule.weights > 0), np.flatnonzero(collection.checkable())
     days = now / DAY_SECONDS
     chances = schedule.chances(days)
-    share = schedule.share(days, chances, there)
+    share = schedule.current(days, there, chances)
     checks = catalog.checks.by_day()
     return {
         "time": now,
@@ -167,6 +167,6 @@ def _servers(
     found = []
     for server, number in zip(present[some].tolist(), numbers[first[some]].tolist(), strict=True):
         pages = servers == server
-        share = schedule.share(days, chances, there[pages])
+        share = schedule.current(days, there[pages], chances)
         found.append({"server": names[number], "documents": int(pages.sum()), **share._asdict()})
     return found

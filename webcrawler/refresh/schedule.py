@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.errors import BadInput
-from webcrawler.refresh.belief import POLICIES, Beliefs
+from webcrawler.refresh.belief import POLICIES
 from webcrawler.refresh.bursts import Bursts
 from webcrawler.refresh.signs import Signs
 from webcrawler.refresh.value import Floats, Numbers, choose
@@ -99,9 +99,8 @@ class Schedule:
         self.calibration.see(chance, changed, len(self))
         self.signs.see(pages, servers, by_time, changed)
         self.bursts.see(since, at, chance, changed)
-        lasted = known > 0
-        none = np.zeros(np.count_nonzero(lasted), bool)
-        self.beliefs.see(pages[lasted], known[lasted], none, none)
+        none = np.zeros(len(pages), bool)
+        self.beliefs.see(pages, known, none, none)
         self.beliefs.see(pages, days - known, changed, self.bursts.passed(since, at))
 
     def forget_future(self, now: float) -> None:
@@ -141,13 +140,11 @@ class Schedule:
             values[waiting] = 0
         return choose(values, number, self.beliefs.servers, caps)
 
-    def current(self, now: float, pages: Numbers | slice = slice(None)) -> Current:
-        """The share of the importance, of these pages, that is estimated to be current."""
-        return self.share(now, self.chances(now), pages)
-
-    def share(self, now: float, chances: Floats, pages: Numbers | slice) -> Current:
-        """The same by `chances`, those of all pages."""
-        weights, changed = self.weights[pages], chances[pages]
+    def current(
+        self, now: float, pages: Numbers | slice = slice(None), chances: Floats | None = None
+    ) -> Current:
+        """The share of the importance, of these pages, that is estimated to be current; `chances` of all."""
+        weights, changed = self.weights[pages], (self.chances(now) if chances is None else chances)[pages]
         shares = weights * (1 - changed) / max(weights.sum(), 1e-9)
         error = self.bursts.error(shares, self.checked[pages], now)
         return current(weights, changed, float(np.hypot(error, self.calibration.doubt())))
@@ -163,13 +160,8 @@ class Schedule:
             setattr(part, of, array)
 
     def _state(self) -> list[tuple[str, object, str]]:
-        parts: dict[str, Beliefs | Signs | Bursts | Calibration] = {
-            "beliefs": self.beliefs,
-            "signs": self.signs,
-            "bursts": self.bursts,
-            "calibration": self.calibration,
-        }
-        inner = [(f"{name}.{of}", part, of) for name, part in parts.items() for of in part.state]
+        parts = [(name, getattr(self, name)) for name in ("beliefs", "signs", "bursts", "calibration")]
+        inner = [(f"{name}.{of}", part, of) for name, part in parts for of in part.state]
         return [*((of, self, of) for of in ("_seconds", "weights")), *inner]
 
     def _of_all(
@@ -254,6 +246,7 @@ class Calibration:
         return float(np.abs(predicted - changed).sum() / max(checks.sum(), 1))
 
     def doubt(self) -> float:
-        """The same of what was lately seen, by which `corrected` goes: so wrong may a report be."""
+        """By how much a report may be wrong: what was lately wrong in all bins together, or in each alone."""
         checks, predicted, changed = self.lately.T
-        return float(np.abs(predicted - changed).sum() / max(checks.sum(), 1))
+        wrong = predicted - changed
+        return float(max(abs(wrong.sum()), np.linalg.norm(wrong)) / max(checks.sum(), 1))

@@ -21,12 +21,6 @@ Floats = NDArray[np.floating[Any]]
 Numbers = NDArray[np.integer]
 
 IMPORTANCE = (0.1, 100.0)  # least and greatest, of the mean: one page cannot take all, none counts nothing
-LOG_MAX = 60.0  # of 1 + age / b: no sign makes a page older than e^60 times what is known of it
-
-
-def chance_of_change(a: Floats, b: Floats, days: Floats) -> Floats:
-    """Probability that a page has changed in this time: 1 - (b/(b+τ))^a."""
-    return -np.expm1(-a * np.log1p(days / b))
 
 
 def expected_value(a: Floats, b: Floats, days: Floats) -> Floats:
@@ -46,27 +40,15 @@ def value_at_rate(rate: Floats, days: Floats) -> Floats:
 
 
 def lasting(a: Floats, b: Floats, days: Floats, odds: Floats) -> Floats:
-    """-log of the chance that a page is unchanged, by a sign.
-
-    Args:
-        odds: what the sign multiplies the odds of a change with; 1 says nothing.
-    """
+    """-log of the chance that a page is unchanged; a sign multiplies the odds of a change with `odds`."""
     return np.log1p(odds * np.expm1(a * np.log1p(days / b)))
 
 
-def age(a: Floats, b: Floats, lasting: Floats) -> Floats:
-    """The time in which a page would be as likely to have changed; `lasting` is -log of that it has not."""
-    return b * np.expm1(np.minimum(lasting / a, LOG_MAX))
-
-
-def after_change(a: Floats, b: Floats, days: Floats, bursts: Floats | float = 0.0) -> tuple[Floats, Floats]:
+def after_change(a: Floats, b: Floats, days: Floats, bursts: Floats) -> tuple[Floats, Floats]:
     """The belief after a check that found a change of unknown date: mean and variance of the exact posterior.
 
     With z_k = 1 - e^-G (b/(b+τ))^(a+k): E λ = a/b · z_1/z_0, E λ² = a(a+1)/b² · z_2/z_0. A change
-    that a burst explains says nothing of the page.
-
-    Args:
-        bursts: G, which see `refresh.bursts`.
+    that a burst explains says nothing of the page; `bursts` is G, which see `refresh.bursts`.
     """
     log = np.log1p(np.maximum(days, 1e-6) / b)
     nothing, one, two = (-np.expm1(-(a + k) * log - bursts) for k in range(3))

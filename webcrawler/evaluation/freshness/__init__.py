@@ -160,16 +160,14 @@ class _Measures:
         self._checks = np.zeros(len(world.servers), np.int64)
         self._wasted = 0
         self._looks: list[tuple[float, ...]] = []  # fresh, plain, age
-        # reported - true, was a number told, was the truth within the interval
-        self._reports: list[tuple[float, bool, bool]] = []
+        self._reports: list[tuple[float, bool, bool]] = []  # distance to the truth, was it told, did it hold
 
     def look(self, collection: Collection, current: Floats, policy: Policy) -> None:
         age = np.where(collection.fresh, 0, collection.now - collection.stale_since)
         self._looks.append((self._weights @ current, current.mean(), self._weights @ age))
         if isinstance(policy, Scheduled):
             told, true = policy.schedule.current(collection.now), self._weights @ collection.fresh
-            held = bool(told.low <= true <= told.high)
-            self._reports.append((abs(told.share - true), told.is_known, held))
+            self._reports.append((abs(told.share - true), told.is_known, told.low <= true <= told.high))
 
     def fetched(self, pages: Ints, changed: Bools) -> None:
         self._checks[pages] += 1
