@@ -299,6 +299,27 @@ def test_release_makes_pages_that_were_not_checked_since_look_changed_again() ->
     assert made.chances(33.0)[299] > calm.chances(33.0)[299]
 
 
+def test_errors_that_all_bins_share_are_a_doubt_and_those_of_chance_even_out() -> None:
+    one_way, both_ways = Calibration(), Calibration()
+    for made, signs in ((one_way, np.ones(4)), (both_ways, np.array([1, -1, 1, -1]))):
+        made.lately[:4] = np.stack((np.full(4, 100), np.full(4, 50), 50 - 3 * signs), axis=1)
+
+    assert one_way.doubt() == pytest.approx(4 * 3 / 400)
+    assert both_ways.doubt() == pytest.approx(2 * 3 / 400)  # √4 · 3
+    assert Calibration().doubt() == 0
+
+
+def test_check_by_a_clock_that_was_set_back_is_as_one_at_once() -> None:
+    made, alone = schedule(1), schedule(1)
+    for one in (made, alone):
+        see(one, (0, 30.0, 0))
+    see(made, (0, 20.0, 0))
+    made.learn()
+    alone.learn()
+
+    assert made.bursts.counts.tolist() == alone.bursts.counts.tolist()
+
+
 def test_number_is_told_only_where_it_is_expected_to_be_right_within_three_percent() -> None:
     assert current(np.ones(1000), np.full(1000, 0.1)).is_known
     assert not current(np.ones(1000), np.full(1000, 0.1), error=0.05).is_known

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaincinv, polygamma
 
-from webcrawler.refresh.value import Floats, Numbers, after_change, expected_value, lasting, value_at_rate
-
-Pages = Numbers | slice
+from webcrawler.refresh.value import Floats, Numbers, Pages, after_change, expected_value, value_at_rate
 
 INTERVAL = (0.05, 0.5, 0.95)  # quantiles that `intervals` gives
 LOG_MAX = 60.0  # of 1 + age / b: no sign makes a page older than e^60 times what is known of it
@@ -101,7 +99,7 @@ class Gamma(Beliefs):
         self.added_b[pages[changed]] += np.maximum(after_b * wider - b, 0)
 
     def chance(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats) -> Floats:
-        return -np.expm1(-lasting(*self.of(pages), days, odds) - bursts)
+        return -np.expm1(-self._lasting(pages, days, odds) - bursts)
 
     def value(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats, often: float) -> Floats:
         """Signs and bursts act as time: the page is as old as makes it as likely to have changed.
@@ -110,9 +108,14 @@ class Gamma(Beliefs):
         and variance of both rates together.
         """
         a, b = self.of(pages)
-        passed = lasting(a, b, days, odds) + bursts
+        passed = self._lasting(pages, days, odds) + bursts
         a, b = (a + often * b) ** 2 / a, (a + often * b) * b / a
         return expected_value(a, b, b * np.expm1(np.minimum(passed / a, LOG_MAX)))
+
+    def _lasting(self, pages: Pages, days: Floats, odds: Floats) -> Floats:
+        """-log of the chance that a page has not changed by its own rate and a sign."""
+        a, b = self.of(pages)
+        return np.log1p(odds * np.expm1(a * np.log1p(days / b)))
 
     def intervals(self, pages: Numbers) -> NDArray[np.float64]:
         """Days between two changes of a page: least, middle, most with a chance of 90 %; shape (3, pages)."""

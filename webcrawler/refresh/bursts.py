@@ -22,7 +22,7 @@ class Bursts:
     """By day since the epoch: the changes that it explains, of how many checks of pages that waited then.
 
     What a day adds to G is believed to be gamma-distributed, of shape `often` + changes and rate 1 + checks.
-    Memory: 16 bytes a day.
+    Memory: 32 bytes a day.
     """
 
     state = ("counts", "news")
@@ -49,23 +49,17 @@ class Bursts:
             day = np.clip(np.asarray(at).astype(np.int64), 0, last)  # the last day stands for all that follow
             return sums[day] + (at - day) * by_day[day]
 
-        passed: Floats = np.maximum(until_then(until) - until_then(since), 0)
-        return passed
+        return np.asarray(np.maximum(until_then(until) - until_then(since), 0))
 
     def see(self, since: Floats, until: Floats, chance: Floats, changed: NDArray[np.bool_]) -> None:
-        """Take in checks: one step of expectation-maximization, never taken back.
-
-        Args:
-            chance: of a change of each page, as predicted with what is known of bursts.
-        """
+        """Take in checks: one step of expectation-maximization, never taken back; `chance` was predicted."""
         first, last = (np.rint(at).astype(np.int64) for at in (since, until))
         days = max(int(last.max(initial=0)) + 2, self.counts.shape[1])  # the last one is never seen
         more = ((0, 0), (0, days - self.counts.shape[1]))
         self.counts, self.news = np.pad(self.counts, more), np.pad(self.news, more)
-        found = np.where(changed, 1 / np.maximum(chance, 1e-9), 0)
+        found, one = np.where(changed, 1 / np.maximum(chance, 1e-9), 0), np.ones(len(first))
         waited = [
-            np.cumsum(np.bincount(first, each, days) - np.bincount(last, each, days))
-            for each in (found, np.ones(len(first)))
+            np.cumsum(np.bincount(first, of, days) - np.bincount(last, of, days)) for of in (found, one)
         ]
         self.news += waited * np.array([self._lasting(1), np.ones(days)])
 
@@ -74,11 +68,7 @@ class Bursts:
         self.counts, self.news = self.counts + self.news, np.zeros_like(self.news)
 
     def error(self, shares: Floats, since: Floats, now: float) -> float:
-        """Standard deviation of Σ shares, as nobody knows for sure what bursts there were.
-
-        Args:
-            shares: of the whole, what each page is expected to add; since: when it was last known unchanged.
-        """
+        """Standard deviation, by bursts that nobody saw, of Σ `shares`, which pages are expected to add."""
         day = np.clip(np.rint(since).astype(np.int64), 0, max(int(now), 0))
         exposed = np.cumsum(np.bincount(day, shares, int(now) + 1))[: int(now)]  # by day
         more = np.exp(2 * self._lasting(1) - self._lasting(2)) - 1
@@ -88,5 +78,4 @@ class Bursts:
     def _lasting(self, pages: int) -> Floats:
         """By day, -log of the chance that it changed none of so many pages."""
         changes, checks = self.counts
-        lasting: Floats = (self.often() + changes) * np.log1p(pages / (1 + checks))
-        return lasting
+        return np.asarray((self.often() + changes) * np.log1p(pages / (1 + checks)))

@@ -16,7 +16,7 @@ from webcrawler.errors import BadInput
 from webcrawler.refresh.belief import POLICIES
 from webcrawler.refresh.bursts import Bursts
 from webcrawler.refresh.signs import Signs
-from webcrawler.refresh.value import Floats, Numbers, choose
+from webcrawler.refresh.value import Floats, Numbers, Pages, choose
 
 DAY_SECONDS = 86400.0
 CHUNK = 1 << 16  # pages computed at a time: what is between two formulas stays in the processor's cache
@@ -93,7 +93,7 @@ class Schedule:
         pages, at, before, changed = pages[told], at[told], before[told], outcome[told] == 1
         servers, days = self.beliefs.servers[pages], np.maximum(at - before, 0)
         known = np.clip(self.signs.known_until(pages, servers, before) - before, 0, days)
-        odds, since = self.signs.odds(pages, servers), before + known
+        odds, since = self.signs.odds(pages, servers), np.minimum(before + known, at)
         by_time = self.beliefs.chance(pages, days, np.ones(len(pages)), self.bursts.passed(before, at))
         chance = self.beliefs.chance(pages, days - known, odds, self.bursts.passed(since, at))
         self.calibration.see(chance, changed, len(self))
@@ -140,9 +140,7 @@ class Schedule:
             values[waiting] = 0
         return choose(values, number, self.beliefs.servers, caps)
 
-    def current(
-        self, now: float, pages: Numbers | slice = slice(None), chances: Floats | None = None
-    ) -> Current:
+    def current(self, now: float, pages: Pages = slice(None), chances: Floats | None = None) -> Current:
         """The share of the importance, of these pages, that is estimated to be current; `chances` of all."""
         weights, changed = self.weights[pages], (self.chances(now) if chances is None else chances)[pages]
         shares = weights * (1 - changed) / max(weights.sum(), 1e-9)
@@ -203,7 +201,7 @@ def current(weights: Floats, changed: Floats, error: float = 0.0) -> Current:
         changed: the probability that each page has changed.
         error: standard deviation of what all pages have in common; independent pages even out, this does not.
     """
-    total = weights.sum(dtype=np.float64)
+    total = float(weights.sum(dtype=np.float64))
     if not total:
         return Current(1.0, 0.0, 1.0)
     share = 1 - float(weights @ changed / total)

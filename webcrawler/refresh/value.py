@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
 Numbers = NDArray[np.integer]
+Pages = Numbers | slice
 
 IMPORTANCE = (0.1, 100.0)  # least and greatest, of the mean: one page cannot take all, none counts nothing
 
@@ -37,11 +38,6 @@ def value_at_rate(rate: Floats, days: Floats) -> Floats:
     passed = rate * days
     gain = -np.expm1(-passed) - passed * np.exp(-passed)
     return np.divide(gain, rate, out=np.zeros_like(gain), where=rate > 0)
-
-
-def lasting(a: Floats, b: Floats, days: Floats, odds: Floats) -> Floats:
-    """-log of the chance that a page is unchanged; a sign multiplies the odds of a change with `odds`."""
-    return np.log1p(odds * np.expm1(a * np.log1p(days / b)))
 
 
 def after_change(a: Floats, b: Floats, days: Floats, bursts: Floats) -> tuple[Floats, Floats]:
