@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
+from webcrawler.refresh import Gamma, Schedule
 from webcrawler.refresh.bursts import EXPECTED, Bursts
 
 Check = tuple[int, int, float, bool]  # since, until, predicted chance, changed
@@ -144,3 +145,20 @@ def test_checks_taken_in_together_are_as_one_after_the_other(some: list[Check]) 
 
     assert together.counts == pytest.approx(apart.counts)
     assert passed(together, 3, 50) == pytest.approx(passed(apart, 3, 50))
+
+
+@given(st.lists(st.tuples(st.integers(1, 100), st.booleans()), min_size=1, max_size=8))
+def test_without_bursts_the_belief_of_a_page_is_that_of_its_checks_alone(
+    steps: list[tuple[int, bool]],
+) -> None:
+    made, alone = Schedule(), Gamma()
+    made.add(np.array([0]), np.zeros(1))
+    alone.add(np.array([0]))
+    page, nothing, at = np.array([0]), np.zeros(1), 0
+    for days, changed in steps:
+        at += days
+        made.see(page, np.array([float(at)]), np.array([int(changed)]))
+        alone.see(page, np.array([float(days)]), np.array([changed]), nothing)
+
+    assert isinstance(made.beliefs, Gamma)
+    assert np.array(made.beliefs.of(page)) == pytest.approx(np.array(alone.of(page)))
