@@ -162,3 +162,31 @@ def test_without_bursts_the_belief_of_a_page_is_that_of_its_checks_alone(
 
     assert isinstance(made.beliefs, Gamma)
     assert np.array(made.beliefs.of(page)) == pytest.approx(np.array(alone.of(page)))
+
+
+def schedule(pages: int, *checks: tuple[int, float, int]) -> Schedule:
+    """A schedule that has learnt from checks: page, at, changed."""
+    made = Schedule()
+    made.add(np.zeros(pages, int), np.zeros(pages))
+    seen, at, changed = (np.array(column) for column in zip(*checks, strict=True))
+    made.see(seen, at.astype(float), changed)
+    made.learn()
+    return made
+
+
+def test_release_makes_pages_that_were_not_checked_since_look_changed_again() -> None:
+    watched = [(page, 1.0 + page / 10, 0) for page in range(300)]
+    made, calm = schedule(400, *watched), schedule(400, *watched)
+
+    for page in range(60):
+        made.see(np.array([page]), np.array([31.5]), np.array([1]))
+        made.learn()
+
+    assert passed(made.bursts, 29, 33) > 100 * passed(made.bursts, 32, 33)
+    assert made.chances(33.0)[299] > calm.chances(33.0)[299]
+
+
+def test_check_by_a_clock_that_was_set_back_tells_nothing_of_bursts() -> None:
+    made, alone = schedule(1, (0, 30.0, 0), (0, 20.0, 0)), schedule(1, (0, 30.0, 0))
+
+    assert made.bursts.counts.tolist() == alone.bursts.counts.tolist()

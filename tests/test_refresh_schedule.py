@@ -284,21 +284,6 @@ def test_share_that_is_current_is_weighted_and_has_an_interval() -> None:
     assert (low, high) == pytest.approx((0.5 - 1.645 * 0.05, 0.5 + 1.645 * 0.05))  # of 100 tossed coins
 
 
-def test_release_makes_pages_that_were_not_checked_since_look_changed_again() -> None:
-    made, calm = schedule(400), schedule(400)
-    for one in (made, calm):
-        see(one, *((page, 1.0 + page / 10, 0) for page in range(300)))
-        one.learn()
-    for page in range(60):
-        see(made, (page, 31.5, 1))
-        made.learn()
-
-    fresh = made.bursts.passed(np.array([32.0]), np.array([33.0]))[0]
-    before = made.bursts.passed(np.array([29.0]), np.array([33.0]))[0]
-    assert before > 100 * fresh
-    assert made.chances(33.0)[299] > calm.chances(33.0)[299]
-
-
 def test_errors_that_all_bins_share_are_a_doubt_and_those_of_chance_even_out() -> None:
     one_way, both_ways = Calibration(), Calibration()
     for made, signs in ((one_way, np.ones(4)), (both_ways, np.array([1, -1, 1, -1]))):
@@ -307,17 +292,6 @@ def test_errors_that_all_bins_share_are_a_doubt_and_those_of_chance_even_out() -
     assert one_way.doubt() == pytest.approx(4 * 3 / 400)
     assert both_ways.doubt() == pytest.approx(2 * 3 / 400)  # √4 · 3
     assert Calibration().doubt() == 0
-
-
-def test_check_by_a_clock_that_was_set_back_is_as_one_at_once() -> None:
-    made, alone = schedule(1), schedule(1)
-    for one in (made, alone):
-        see(one, (0, 30.0, 0))
-    see(made, (0, 20.0, 0))
-    made.learn()
-    alone.learn()
-
-    assert made.bursts.counts.tolist() == alone.bursts.counts.tolist()
 
 
 def test_number_is_told_only_where_it_is_expected_to_be_right_within_three_percent() -> None:
