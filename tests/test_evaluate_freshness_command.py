@@ -47,7 +47,7 @@ def test_programs_read_each_run(run: Run, tmp_path: Path) -> None:
     assert [run["seed"] for run in runs] == [1, 2, 1, 2]
     assert set(runs[0]) == {
         "world", "seed", "policy", "budget", "fresh", "plain", "age", "used", "wasted", "never",
-        "calibration", "reported", "held", "seconds", "of_oracle",
+        "calibration", "reported", "told", "held", "seconds", "of_oracle",
     }  # fmt: skip
     assert runs[0]["of_oracle"] == pytest.approx(runs[0]["fresh"] / runs[2]["fresh"], abs=1e-4)
     assert runs[2]["reported"] is None

@@ -139,7 +139,7 @@ def test_page_that_was_never_checked_is_expected_to_be_like_its_server() -> None
     for _ in range(10):
         made.learn()
 
-    calm, busy = made.beliefs.chance(np.array([300, 301]), np.full(2, 20.0))
+    calm, busy = made.beliefs.chance(np.array([300, 301]), np.full(2, 20.0), np.ones(2), np.zeros(2))
     assert calm < 0.25 < 0.7 < busy  # before: 0.37
 
 
@@ -282,6 +282,21 @@ def test_share_that_is_current_is_weighted_and_has_an_interval() -> None:
     share, low, high = current(np.ones(100), np.full(100, 0.5))
     assert share == 0.5
     assert (low, high) == pytest.approx((0.5 - 1.645 * 0.05, 0.5 + 1.645 * 0.05))  # of 100 tossed coins
+
+
+def test_errors_that_all_bins_share_are_a_doubt_and_those_of_chance_even_out() -> None:
+    one_way, both_ways = Calibration(), Calibration()
+    for made, signs in ((one_way, np.ones(4)), (both_ways, np.array([1, -1, 1, -1]))):
+        made.lately[:4] = np.stack((np.full(4, 100), np.full(4, 50), 50 - 3 * signs), axis=1)
+
+    assert one_way.doubt() == pytest.approx(4 * 3 / 400)
+    assert both_ways.doubt() == pytest.approx(2 * 3 / 400)  # √4 · 3
+    assert Calibration().doubt() == 0
+
+
+def test_number_is_told_only_where_it_is_expected_to_be_right_within_three_percent() -> None:
+    assert current(np.ones(1000), np.full(1000, 0.1)).is_known
+    assert not current(np.ones(1000), np.full(1000, 0.1), error=0.05).is_known
 
 
 def test_calibration_compares_what_was_predicted_with_what_was_seen() -> None:

@@ -72,7 +72,10 @@ def _are_outside(documents: int) -> str:
 
 
 def _estimate(current: dict[str, Any]) -> str:
-    return f"{current['share']:.1%} ({current['low']:.1%} to {current['high']:.1%})"
+    interval = f"{current['low']:.1%} to {current['high']:.1%}"
+    if not current.get("known", True):
+        return f"not known within 3 %: {interval}"
+    return f"{current['share']:.1%} ({interval})"
 
 
 def _checks(lately: dict[str, Any]) -> Iterator[str]:

@@ -14,17 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaincinv, polygamma
 
-from webcrawler.refresh.value import (
-    Floats,
-    Numbers,
-    after_change,
-    age_by_odds,
-    chance_of_change,
-    expected_value,
-    value_at_rate,
-)
+from webcrawler.refresh.value import Floats, Numbers, Pages, after_change, expected_value, value_at_rate
 
 INTERVAL = (0.05, 0.5, 0.95)  # quantiles that `intervals` gives
+LOG_MAX = 60.0  # of 1 + age / b: no sign makes a page older than e^60 times what is known of it
 START = (0.5, 30.0)  # shape, rate in days: before anything is known, half of the pages change within 90 days
 # Pages: how much the whole counts beside a server's own. 20 is as good on synthetic worlds, and loses 0.8 %
 # of the oracle's freshness on recorded traces with few fetches (`webcrawler evaluate --freshness`).
@@ -38,7 +31,8 @@ class Beliefs(ABC):
     """Arrays over pages, numbered from 0 in the order in which they were added.
 
     Each subclass is a policy: `see` takes checks in, `chance` and `value` say what follows. They are named in
-    `schedule.POLICIES`.
+    `POLICIES`. Only `Gamma` heeds signs, which multiply the odds of a change with `odds`, and bursts: what
+    `Bursts.passed` says of this time, and `Bursts.often`.
     """
 
     state: ClassVar[tuple[str, ...]] = ("servers",)  # names of the arrays that are kept over restarts
@@ -51,20 +45,16 @@ class Beliefs(ABC):
         self.servers = np.concatenate((self.servers, servers.astype(np.int32)))
 
     @abstractmethod
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], bursts: Floats) -> None:
         """Take in checks, at most one of each page; `days` have passed since the check before."""
 
     @abstractmethod
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
-        """Probability that the page has changed after this time.
-
-        Args:
-            odds: what a sign multiplies the odds of a change with. Only `Gamma` heeds signs.
-        """
+    def chance(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats) -> Floats:
+        """Probability that the page has changed after this time."""
 
     @abstractmethod
-    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
-        """The value of a fetch after this time, in days of freshness; `odds` as for `chance`."""
+    def value(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats, often: float) -> Floats:
+        """The value of a fetch after this time, in days of freshness."""
 
     def learn(self) -> None:  # noqa: B027  most policies have nothing to learn
         """Learn from all pages what to expect of each. Cost: O(pages), a tenth of a second for a million."""
@@ -95,30 +85,37 @@ class Gamma(Beliefs):
             self.prior_a = np.concatenate((self.prior_a, np.full(new, a)))
             self.prior_b = np.concatenate((self.prior_b, np.full(new, b)))
 
-    def of(self, pages: Numbers | slice) -> tuple[Floats, Floats]:
+    def of(self, pages: Pages) -> tuple[Floats, Floats]:
         """Shape and rate (days) of what is believed of these pages."""
         servers = self.servers[pages]
         return self.prior_a[servers] + self.added_a[pages], self.prior_b[servers] + self.added_b[pages]
 
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], bursts: Floats) -> None:
         self.added_b[pages[~changed]] += days[~changed]
         a, b = self.of(pages[changed])
-        after_a, after_b = after_change(a, b, days[changed])
-        self.added_a[pages[changed]] += np.maximum(after_a - a, 0)
-        self.added_b[pages[changed]] += np.maximum(after_b - b, 0)
+        after_a, after_b = after_change(a, b, days[changed], bursts[changed])
+        wider = np.maximum(b / after_b, 1)  # what may have been a burst is no reason to forget
+        self.added_a[pages[changed]] += np.maximum(after_a * wider - a, 0)
+        self.added_b[pages[changed]] += np.maximum(after_b * wider - b, 0)
 
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
-        return chance_of_change(*self._aged(pages, days, odds))
+    def chance(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats) -> Floats:
+        return -np.expm1(-self._lasting(pages, days, odds) - bursts)
 
-    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
-        return expected_value(*self._aged(pages, days, odds))
+    def value(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats, often: float) -> Floats:
+        """Signs and bursts act as time: the page is as old as makes it as likely to have changed.
 
-    def _aged(
-        self, pages: Numbers | slice, days: Floats, odds: Floats | None
-    ) -> tuple[Floats, Floats, Floats]:
-        """A sign acts as time: the page is as old as makes it as likely to have changed as the sign does."""
+        What a fetch gains lasts until the next change, its own or by a burst: a gamma distribution with mean
+        and variance of both rates together.
+        """
         a, b = self.of(pages)
-        return a, b, days if odds is None else age_by_odds(a, b, days, odds)
+        passed = self._lasting(pages, days, odds) + bursts
+        a, b = (a + often * b) ** 2 / a, (a + often * b) * b / a
+        return expected_value(a, b, b * np.expm1(np.minimum(passed / a, LOG_MAX)))
+
+    def _lasting(self, pages: Pages, days: Floats, odds: Floats) -> Floats:
+        """-log of the chance that a page has not changed by its own rate and a sign."""
+        a, b = self.of(pages)
+        return np.log1p(odds * np.expm1(a * np.log1p(days / b)))
 
     def intervals(self, pages: Numbers) -> NDArray[np.float64]:
         """Days between two changes of a page: least, middle, most with a chance of 90 %; shape (3, pages)."""
@@ -191,17 +188,17 @@ class EP(Beliefs):
         self.changes = np.concatenate((self.changes, nothing))
         self.watched = np.concatenate((self.watched, nothing))
 
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], bursts: Floats) -> None:
         self.changes[pages] += changed
         self.watched[pages] += days.astype(np.float32)
 
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+    def chance(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats) -> Floats:
         return -np.expm1(-self._rate(pages) * days)
 
-    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+    def value(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats, often: float) -> Floats:
         return value_at_rate(self._rate(pages), days)
 
-    def _rate(self, pages: Numbers | slice) -> Floats:
+    def _rate(self, pages: Pages) -> Floats:
         changes, watched = SMOOTHING
         return (self.changes[pages] + changes) / (self.watched[pages] + watched).astype(np.float64)
 
@@ -223,19 +220,19 @@ class EB(Beliefs):
         even = np.full((len(servers), len(CLASSES)), 1 / len(CLASSES), np.float32)
         self.classes = np.concatenate((self.classes, even))
 
-    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_]) -> None:
+    def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], bursts: Floats) -> None:
         unchanged = np.exp(-np.outer(days, 1 / np.array(CLASSES)))
         likely = np.where(changed[:, None], 1 - unchanged, unchanged)
         after = self.classes[pages] * np.maximum(likely, 1e-9)
         self.classes[pages] = after / after.sum(axis=1, keepdims=True)
 
-    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+    def chance(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats) -> Floats:
         return self._mean(pages, [-np.expm1(-days / every) for every in CLASSES])
 
-    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+    def value(self, pages: Pages, days: Floats, odds: Floats, bursts: Floats, often: float) -> Floats:
         return self._mean(pages, [value_at_rate(np.full(len(days), 1 / every), days) for every in CLASSES])
 
-    def _mean(self, pages: Numbers | slice, by_class: list[Floats]) -> Floats:
+    def _mean(self, pages: Pages, by_class: list[Floats]) -> Floats:
         mean: Floats = np.einsum("pc,cp->p", self.classes[pages], np.array(by_class))
         return mean
 

@@ -18,7 +18,7 @@ from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
 from webcrawler.refresh.belief import Gamma
 from webcrawler.refresh.collection import DAY_SECONDS, Collection
-from webcrawler.refresh.schedule import NORMAL_90, Schedule, current
+from webcrawler.refresh.schedule import NORMAL_90, Schedule
 from webcrawler.refresh.value import Floats
 
 LATELY_DAYS = 7
@@ -42,21 +42,22 @@ def report(catalog: Catalog, crawl_dir: Path, policy: str, most: int = MOST) -> 
     collection = _collection(catalog, crawl_dir, policy)
     schedule = collection.schedule
     there, checkable = np.flatnonzero(schedule.weights > 0), np.flatnonzero(collection.checkable())
-    weights, chances = schedule.weights[there], schedule.chances(now / DAY_SECONDS)[there]
-    share = current(weights, chances, schedule.calibration.bias())
+    days = now / DAY_SECONDS
+    chances = schedule.chances(days)
+    share = schedule.current(days, there, chances)
     checks = catalog.checks.by_day()
     return {
         "time": now,
         "documents": len(there),
         "outside_scope": len(there) - len(checkable),
         "unchecked": catalog.checks.count_unchecked(),
-        "current": share._asdict() if len(there) else None,
+        "current": share._asdict() | {"known": share.is_known} if len(there) else None,
         "audit": _audit(collection, catalog.checks.audits(now - AUDIT_DAYS * DAY_SECONDS)),
         "checks": _counted(checks),
         "lately": _lately(checks, int(now // DAY_SECONDS)),
         "oldest": _oldest(collection, catalog, checkable, most),
         "servers": _servers(
-            schedule, catalog, collection.numbers[there].astype(np.int64), there, chances, most
+            schedule, catalog, collection.numbers[there].astype(np.int64), there, chances, days, most
         ),
     }
 
@@ -154,17 +155,18 @@ def _servers(
     numbers: NDArray[np.int64],
     there: NDArray[np.int64],
     chances: Floats,
+    days: float,
     most: int,
 ) -> list[dict[str, Any]]:
     """By server; those first whose changes cost most of the freshness of the whole."""
-    servers, weights = schedule.servers[there], schedule.weights[there]
-    lost = np.bincount(servers, weights * chances)
+    servers = schedule.servers[there]
+    lost = np.bincount(servers, schedule.weights[there] * chances[there])
     present, first = np.unique(servers, return_index=True)
     some = np.argsort(-lost[present], kind="stable")[:most]
     names = catalog.urls.servers_of(numbers[first[some]].tolist())
     found = []
     for server, number in zip(present[some].tolist(), numbers[first[some]].tolist(), strict=True):
         pages = servers == server
-        share = current(weights[pages], chances[pages], schedule.calibration.bias())
+        share = schedule.current(days, there[pages], chances)
         found.append({"server": names[number], "documents": int(pages.sum()), **share._asdict()})
     return found

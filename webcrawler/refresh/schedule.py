@@ -6,20 +6,23 @@ With it: how much of the collection is current, and how right were such estimate
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.errors import BadInput
-from webcrawler.refresh.belief import POLICIES, Beliefs
+from webcrawler.refresh.belief import POLICIES
+from webcrawler.refresh.bursts import Bursts
 from webcrawler.refresh.signs import Signs
-from webcrawler.refresh.value import Floats, Numbers, choose
+from webcrawler.refresh.value import Floats, Numbers, Pages, choose
 
 DAY_SECONDS = 86400.0
 CHUNK = 1 << 16  # pages computed at a time: what is between two formulas stays in the processor's cache
 BINS = 10
 DOUBT = 100  # checks in each bin that count as if they had turned out as predicted
+KNOWN = 0.062  # half the interval of a normal distribution whose mean distance from its middle is .03
 NORMAL_90 = 1.645  # standard deviations on each side that hold 90 % of a normal distribution
 
 
@@ -40,7 +43,7 @@ class Schedule:
         if policy not in POLICIES:
             raise BadInput(f"REFRESH_POLICY={policy[:60]}: choose one of {', '.join(POLICIES)}")
         self.policy, self._at_most = policy, at_most
-        self.beliefs, self.signs = POLICIES[policy](), Signs()
+        self.beliefs, self.signs, self.bursts = POLICIES[policy](), Signs(), Bursts()
         self.calibration = Calibration()
         self._seconds = np.empty(0, np.uint32)  # of the last check
         self.weights = np.empty(0, np.float32)
@@ -90,12 +93,15 @@ class Schedule:
         pages, at, before, changed = pages[told], at[told], before[told], outcome[told] == 1
         servers, days = self.beliefs.servers[pages], np.maximum(at - before, 0)
         known = np.clip(self.signs.known_until(pages, servers, before) - before, 0, days)
-        odds, by_time = self.signs.odds(pages, servers), self.beliefs.chance(pages, days)
-        self.calibration.see(self.beliefs.chance(pages, days - known, odds), changed, len(self))
+        odds, since = self.signs.odds(pages, servers), np.minimum(before + known, at)
+        by_time = self.beliefs.chance(pages, days, np.ones(len(pages)), self.bursts.passed(before, at))
+        chance = self.beliefs.chance(pages, days - known, odds, self.bursts.passed(since, at))
+        self.calibration.see(chance, changed, len(self))
         self.signs.see(pages, servers, by_time, changed)
-        lasted = known > 0
-        self.beliefs.see(pages[lasted], known[lasted], np.zeros(np.count_nonzero(lasted), bool))
-        self.beliefs.see(pages, days - known, changed)
+        self.bursts.see(since, at, chance, changed)
+        none = np.zeros(len(pages), bool)
+        self.beliefs.see(pages, known, none, none)
+        self.beliefs.see(pages, days - known, changed, self.bursts.passed(since, at))
 
     def forget_future(self, now: float) -> None:
         """What lies in the future is now: a clock was ahead, and was set right."""
@@ -108,6 +114,7 @@ class Schedule:
 
     def learn(self) -> None:
         """Learn what each server's pages are like; call it when about 1 % of the pages were checked since."""
+        self.bursts.learn()
         self.beliefs.learn()
 
     def chances(self, now: float) -> NDArray[np.float32]:
@@ -116,7 +123,7 @@ class Schedule:
 
     def values(self, now: float) -> NDArray[np.float32]:
         """Weight · expected value of a fetch now, in days of freshness."""
-        return self._of_all(self.beliefs.value, now) * self.weights
+        return self._of_all(partial(self.beliefs.value, often=self.bursts.often()), now) * self.weights
 
     def choose(
         self, now: float, number: int, caps: Numbers | None = None, waiting: Numbers | None = None
@@ -133,9 +140,12 @@ class Schedule:
             values[waiting] = 0
         return choose(values, number, self.beliefs.servers, caps)
 
-    def current(self, now: float, pages: Numbers | slice = slice(None)) -> Current:
-        """The share of the importance, of these pages, that is estimated to be current."""
-        return current(self.weights[pages], self.chances(now)[pages], self.calibration.bias())
+    def current(self, now: float, pages: Pages = slice(None), chances: Floats | None = None) -> Current:
+        """The share of the importance, of these pages, that is estimated to be current; `chances` of all."""
+        weights, changed = self.weights[pages], (self.chances(now) if chances is None else chances)[pages]
+        shares = weights * (1 - changed) / max(weights.sum(), 1e-9)
+        error = self.bursts.error(shares, self.checked[pages], now)
+        return current(weights, changed, float(np.hypot(error, self.calibration.doubt())))
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All that is known, by name, for `numpy.savez`; `restore` takes it back."""
@@ -148,25 +158,20 @@ class Schedule:
             setattr(part, of, array)
 
     def _state(self) -> list[tuple[str, object, str]]:
-        parts: dict[str, Beliefs | Signs | Calibration] = {
-            "beliefs": self.beliefs,
-            "signs": self.signs,
-            "calibration": self.calibration,
-        }
-        inner = [(f"{name}.{of}", part, of) for name, part in parts.items() for of in part.state]
+        parts = [(name, getattr(self, name)) for name in ("beliefs", "signs", "bursts", "calibration")]
+        inner = [(f"{name}.{of}", part, of) for name, part in parts for of in part.state]
         return [*((of, self, of) for of in ("_seconds", "weights")), *inner]
 
     def _of_all(
-        self, formula: Callable[[slice, Floats, Floats | None], Floats], now: float
+        self, formula: Callable[[slice, Floats, Floats, Floats], Floats], now: float
     ) -> NDArray[np.float32]:
         found = np.empty(len(self), np.float32)
         for start in range(0, len(self), CHUNK):
             pages = slice(start, start + CHUNK)
             servers = self.beliefs.servers[pages]
-            days = np.maximum(
-                now - self.signs.known_until(pages, servers, self._seconds[pages] / DAY_SECONDS), 0
-            )
-            found[pages] = formula(pages, days, self.signs.odds(pages, servers))
+            known = self.signs.known_until(pages, servers, self._seconds[pages] / DAY_SECONDS)
+            bursts = self.bursts.passed(known, np.array(now))
+            found[pages] = formula(pages, np.maximum(now - known, 0), self.signs.odds(pages, servers), bursts)
         return found
 
 
@@ -183,16 +188,20 @@ class Current(NamedTuple):
     low: float
     high: float
 
+    @property
+    def is_known(self) -> bool:
+        """Is the share expected to be right within .03? Else the interval alone is worth telling."""
+        return self.high - self.low <= 2 * KNOWN
+
 
 def current(weights: Floats, changed: Floats, error: float = 0.0) -> Current:
     """Σ w · P(unchanged) / Σ w.
 
     Args:
         changed: the probability that each page has changed.
-        error: by how much such probabilities were wrong on average (`Calibration.bias`); independent pages
-            even out, this does not.
+        error: standard deviation of what all pages have in common; independent pages even out, this does not.
     """
-    total = weights.sum(dtype=np.float64)
+    total = float(weights.sum(dtype=np.float64))
     if not total:
         return Current(1.0, 0.0, 1.0)
     share = 1 - float(weights @ changed / total)
@@ -234,7 +243,8 @@ class Calibration:
         checks, predicted, changed = self.counts.T
         return float(np.abs(predicted - changed).sum() / max(checks.sum(), 1))
 
-    def bias(self) -> float:
-        """Predicted minus seen, over all checks."""
-        checks, predicted, changed = self.counts.T
-        return float((predicted - changed).sum() / max(checks.sum(), 1))
+    def doubt(self) -> float:
+        """By how much a report may be wrong: what was lately wrong in all bins together, or in each alone."""
+        checks, predicted, changed = self.lately.T
+        wrong = predicted - changed
+        return float(max(abs(wrong.sum()), np.linalg.norm(wrong)) / max(checks.sum(), 1))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler import clock
-from webcrawler.refresh.value import Floats, Numbers
+from webcrawler.refresh.value import Floats, Numbers, Pages
 
 SILENT, SAME, NEWER = range(3)  # what a sitemap says of a page since its last check
 DOUBT = 2.0  # pseudo-counts
@@ -64,18 +64,15 @@ class Signs:
         self.said[pages] = SILENT
         np.add.at(self.since, servers, 1)
 
-    def known_until(self, pages: Numbers | slice, servers: Numbers, checked: Floats) -> Floats:
+    def known_until(self, pages: Pages, servers: Numbers, checked: Floats) -> Floats:
         """Until when pages are known to be unchanged: a sitemap that is believed is as good as a check."""
         return np.where(self._believed()[servers], np.maximum(self.same_until[pages], checked), checked)
 
-    def odds(self, pages: Numbers | slice, servers: Numbers) -> Floats | None:
-        """What signs multiply the odds of a change since `known_until` with; None where there is none."""
-        said = self.said[pages]
-        if (said == SILENT).all():
-            return None
+    def odds(self, pages: Pages, servers: Numbers) -> Floats:
+        """What signs multiply the odds of a change since `known_until` with; 1 where there is none."""
         odds = self.ratios()
         odds[self._believed(), SAME] = 1
-        return odds[servers, said]
+        return odds[servers, self.said[pages]]
 
     def ratios(self) -> Floats:
         """Odds of a change over those that time predicted, by server and what is said."""

@@ -19,14 +19,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
 Numbers = NDArray[np.integer]
+Pages = Numbers | slice
 
 IMPORTANCE = (0.1, 100.0)  # least and greatest, of the mean: one page cannot take all, none counts nothing
-LOG_MAX = 60.0  # of 1 + age / b: no sign makes a page older than e^60 times what is known of it
-
-
-def chance_of_change(a: Floats, b: Floats, days: Floats) -> Floats:
-    """Probability that a page has changed in this time: 1 - (b/(b+τ))^a."""
-    return -np.expm1(-a * np.log1p(days / b))
 
 
 def expected_value(a: Floats, b: Floats, days: Floats) -> Floats:
@@ -45,23 +40,14 @@ def value_at_rate(rate: Floats, days: Floats) -> Floats:
     return np.divide(gain, rate, out=np.zeros_like(gain), where=rate > 0)
 
 
-def age_by_odds(a: Floats, b: Floats, days: Floats, odds: Floats) -> Floats:
-    """The age at which a page would be as likely to have changed as it is by a sign.
-
-    Args:
-        odds: what the sign multiplies the odds of a change with; 1 says nothing.
-    """
-    lasting = np.log1p(odds * np.expm1(a * np.log1p(days / b)))  # -log of the chance that it is unchanged
-    return b * np.expm1(np.minimum(lasting / a, LOG_MAX))
-
-
-def after_change(a: Floats, b: Floats, days: Floats) -> tuple[Floats, Floats]:
+def after_change(a: Floats, b: Floats, days: Floats, bursts: Floats) -> tuple[Floats, Floats]:
     """The belief after a check that found a change of unknown date: mean and variance of the exact posterior.
 
-    With z_k = 1 - (b/(b+τ))^(a+k): E λ = a/b · z_1/z_0, E λ² = a(a+1)/b² · z_2/z_0.
+    With z_k = 1 - e^-G (b/(b+τ))^(a+k): E λ = a/b · z_1/z_0, E λ² = a(a+1)/b² · z_2/z_0. A change
+    that a burst explains says nothing of the page; `bursts` is G, which see `refresh.bursts`.
     """
     log = np.log1p(np.maximum(days, 1e-6) / b)
-    nothing, one, two = (-np.expm1(-(a + k) * log) for k in range(3))
+    nothing, one, two = (-np.expm1(-(a + k) * log - bursts) for k in range(3))
     mean = a / b * one / nothing
     variance = a * (a + 1) / b**2 * two / nothing - mean**2
     return mean**2 / variance, mean / variance

@@ -98,6 +98,7 @@ class Run(NamedTuple):
     never: float  # share of the pages that were never fetched again
     calibration: float | None  # mean distance of predicted and seen chances of a change
     reported: float | None  # mean distance of the freshness that the product would report and the true one
+    told: float | None  # share of the time in which it would report a number, and not an interval alone
     held: float | None  # share of the time in which the interval of that report held the truth
     seconds: float
 
@@ -159,14 +160,14 @@ class _Measures:
         self._checks = np.zeros(len(world.servers), np.int64)
         self._wasted = 0
         self._looks: list[tuple[float, ...]] = []  # fresh, plain, age
-        self._reports: list[tuple[float, bool]] = []  # reported - true, was the truth within the interval
+        self._reports: list[tuple[float, bool, bool]] = []  # distance to the truth, was it told, did it hold
 
     def look(self, collection: Collection, current: Floats, policy: Policy) -> None:
         age = np.where(collection.fresh, 0, collection.now - collection.stale_since)
         self._looks.append((self._weights @ current, current.mean(), self._weights @ age))
         if isinstance(policy, Scheduled):
             told, true = policy.schedule.current(collection.now), self._weights @ collection.fresh
-            self._reports.append((abs(told.share - true), bool(told.low <= true <= told.high)))
+            self._reports.append((abs(told.share - true), told.is_known, told.low <= true <= told.high))
 
     def fetched(self, pages: Ints, changed: Bools) -> None:
         self._checks[pages] += 1
@@ -175,8 +176,8 @@ class _Measures:
     def run(self, name: str, budget: float, policy: Policy, seconds: float) -> Run:
         world, checks = self._world, int(self._checks.sum())
         fresh, plain, age = np.mean(self._looks, axis=0).tolist()
-        reports = np.mean(self._reports, axis=0).tolist() if self._reports else [None, None]
-        scheduled = isinstance(policy, Scheduled)
+        reports = self._reports if isinstance(policy, Scheduled) else []
+        told = [distance for distance, is_known, _ in reports if is_known]
         return Run(
             world=world.name,
             seed=world.seed,
@@ -189,8 +190,9 @@ class _Measures:
             wasted=self._wasted / max(checks, 1),
             never=float(np.mean(self._checks == 0)),
             calibration=policy.schedule.calibration.error() if isinstance(policy, Scheduled) else None,
-            reported=reports[0] if scheduled else None,
-            held=reports[1] if scheduled else None,
+            reported=fmean(told) if told else None,
+            told=len(told) / len(reports) if reports else None,
+            held=fmean(held for *_, held in reports) if reports else None,
             seconds=seconds,
         )
 
@@ -203,6 +205,7 @@ COLUMNS: dict[str, tuple[Callable[[Run], float | None], str]] = {
     "never %": (lambda run: 100 * run.never, ".1f"),
     "calibration": (lambda run: run.calibration, ".3f"),
     "reported - true": (lambda run: run.reported, ".3f"),
+    "told %": (lambda run: None if run.told is None else 100 * run.told, ".0f"),
     "in interval %": (lambda run: None if run.held is None else 100 * run.held, ".0f"),
     "seconds": (lambda run: run.seconds, ".1f"),
 }
