@@ -172,7 +172,9 @@ class Vectors:
         found[rows[shared], np.cumsum(having > 1)[columns[shared]] - 1] = (weights / norms[rows])[shared]
         # in pieces so small that BLAS starts no threads: they cost more than they bring
         pieces = np.array_split(found, max(1, found.shape[1] // _COLUMNS), axis=1)
-        cosines = sum((piece @ piece.T for piece in pieces), np.zeros((len(texts), len(texts))))
+        cosines = np.zeros((len(texts), len(texts)))
+        for piece in pieces:
+            cosines += piece @ piece.T
         np.fill_diagonal(cosines, 1)
         return cosines
 
