@@ -125,8 +125,9 @@ def test_a_search_without_scrapy_is_the_same(owls: Path, arguments: tuple[str, .
         (("--help",), "webcrawler search [options]"),
         (("owls", "--loglevel=ERROR"), "1 page in"),
         (("-s", "SEARCH_URL=ftp://x", "owls"), "error: "),
+        (("-s", "CRAWL_DIR", "owls"), "Invalid -s value"),
     ],
-    ids=["misspelled", "help", "an option of Scrapy", "a setting that is not valid"],
+    ids=["misspelled", "help", "an option of Scrapy", "a setting that is not valid", "no setting"],
 )
 def test_what_else_is_typed_is_read_by_scrapy(owls: Path, arguments: tuple[str, ...], says: str) -> None:
     done = webcrawler("search", *arguments, folder=owls)

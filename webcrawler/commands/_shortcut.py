@@ -16,7 +16,7 @@ SET = {"CRAWL_DIR": settings.CRAWL_DIR, "SEARCH_URL": settings.SEARCH_URL}  # wh
 def searched(arguments: Sequence[str]) -> int | None:
     """Search as a command line says; returns the exit status, or None for what is left to Scrapy to read.
 
-    That are its own options, --help, and whatever is wrong: so there is one text for each fault.
+    Those are Scrapy's own options, --help, and whatever is wrong: so there is one text for each fault.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     for name, default, _, _ in OPTIONS:
@@ -32,7 +32,8 @@ def searched(arguments: Sequence[str]) -> int | None:
         return None
     given = dict(option.partition("=")[::2] for option in opts.set)
     values = SET | {name: value for name, value in given.items() if value}
-    if unknown or "--" in arguments or values.keys() != SET.keys() or settings.FRONTIER_PARTITIONS:
+    odd = unknown or "--" in arguments or not all("=" in option for option in opts.set)
+    if odd or values.keys() != SET.keys() or settings.FRONTIER_PARTITIONS:
         return None
     if any(settings.complaint(name, value) for name, value in values.items()):
         return None
