@@ -27,7 +27,7 @@ _LINK_OR_HEADING = re.compile(r"""<(?:a|h[1-6])(?:[\s/][^<>]*(?<=[\s"']))?\Z""",
 _BREAK_ENDS = re.compile(r"</br(?=[\s/>])", re.IGNORECASE)
 # libxml2 ends a link right before a table, unless an element stands between the two.
 _LINK_AROUND_TABLE = re.compile(
-    r"<a[\s/][^<>]*+>[^<]*+(?:<(?!/?a[\s>]|table|fieldset)[^<]*+)*+(?=<(?:table|fieldset)\b)", re.IGNORECASE
+    r"<a[\s/][^<>]*+>[^<]*+(?:<(?!/?a[\s>]|table|fieldset)[^<]*+)*(?=<(?:table|fieldset)\b)", re.IGNORECASE
 )
 
 
