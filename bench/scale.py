@@ -101,9 +101,8 @@ def _run(step: str, folder: Path, size: int, records: int) -> Cost:
     with (folder.parent / "output").open("wb+") as output:
         command = [PROGRAM, *words] if words else own
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
-        os.waitid(
-            os.P_PID, process.pid, os.WEXITED | os.WNOWAIT
-        )  # its /proc entry stays until it is waited for
+        # its /proc entry stays until it is waited for
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         written = int(Path(f"/proc/{process.pid}/io").read_text().split("wchar: ")[1].split()[0])
         _, ended, used = os.wait4(process.pid, 0)
         output.seek(0)

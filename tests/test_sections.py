@@ -11,7 +11,7 @@ import pytest
 from searched import entry, publish
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands._searching import as_text
+from webcrawler.commands._hits import as_text
 from webcrawler.records import Entry, Hit, Section, Text
 from webcrawler.search import Searcher
 from webcrawler.search.snippets import Snippets

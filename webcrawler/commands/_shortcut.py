@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from webcrawler import settings
-from webcrawler.commands._searching import OPTIONS, search
-from webcrawler.commands._terminal import finished
+from webcrawler.commands._hits import OPTIONS, search
+from webcrawler.commands._terminal import add_options, finished
 
 SET = {"CRAWL_DIR": settings.CRAWL_DIR, "SEARCH_URL": settings.SEARCH_URL}  # what a search asks of settings
 
@@ -19,11 +19,7 @@ def searched(arguments: Sequence[str]) -> int | None:
     Those are Scrapy's own options, --help, and whatever is wrong: so there is one text for each fault.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    for name, default, _, _ in OPTIONS:
-        if default is False:
-            parser.add_argument(name, action="store_true")
-        else:
-            parser.add_argument(name, default=default)
+    add_options(parser, OPTIONS)
     parser.add_argument("-s", "--set", action="append", default=[])
     parser.add_argument("words", nargs="*")
     try:

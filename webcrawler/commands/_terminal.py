@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import sqlite3
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -28,6 +29,14 @@ class Option(NamedTuple):
 
 
 JSON = Option("--json", False, "print JSON")
+
+
+def add_options(parser: argparse.ArgumentParser, options: Iterable[Option]) -> None:
+    for name, default, text, metavar in options:
+        if default is False:
+            parser.add_argument(name, action="store_true", help=text)
+        else:
+            parser.add_argument(name, default=default, help=text, metavar=metavar)
 
 
 def finished(work: Callable[[], object]) -> int:

@@ -17,7 +17,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
 from webcrawler.commands._program import NAME
-from webcrawler.commands._terminal import Option, finished, printable
+from webcrawler.commands._terminal import Option, add_options, finished, printable
 from webcrawler.errors import BadInput
 from webcrawler.settings import complaint, is_as_not_set
 
@@ -62,11 +62,7 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         if parser.usage:
             parser.usage = parser.usage.replace("scrapy", self.program, 1)
-        for name, default, text, metavar in self.options:
-            if default is False:
-                parser.add_argument(name, action="store_true", help=text)
-            else:
-                parser.add_argument(name, default=default, help=text, metavar=metavar)
+        add_options(parser, self.options)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         opts.set = [option for option in opts.set if not is_as_not_set(option)]

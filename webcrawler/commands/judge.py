@@ -53,9 +53,8 @@ class Judge(Command):
                 comparison = self._compared(args[0], rankings, opts.language, progress)
             lines = tables(comparison).splitlines()
             for line in lines:
-                print(
-                    " ".join(map(_terminal.printable, line.split(" "))), flush=True
-                )  # columns keep their blanks
+                words = line.split(" ")  # columns keep their blanks
+                print(" ".join(map(_terminal.printable, words)), flush=True)
             if opts.json:
                 base.write_json(Path(opts.json), comparison.as_json())
 

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.commands._hits import as_text
 from webcrawler.commands._program import NAME
-from webcrawler.commands._searching import as_text
 from webcrawler.commands._terminal import printable, progress_bars
 from webcrawler.commands.base import Command
 from webcrawler.index import wait_until_caught_up

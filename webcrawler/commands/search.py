@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from webcrawler.commands import _searching
+from webcrawler.commands import _hits
 from webcrawler.commands.base import Command
 
 
@@ -17,8 +17,8 @@ class Search(Command):
         "title:word, site:example.org, lang:de, after:2026-11-01 and link:URL restrict the search; OR and "
         "(parentheses) combine."
     )
-    options = _searching.OPTIONS
+    options = _hits.OPTIONS
     takes_query = True
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        _searching.search(args, opts, self.crawl_dir, str(self.project.get("SEARCH_URL") or ""))
+        _hits.search(args, opts, self.crawl_dir, str(self.project.get("SEARCH_URL") or ""))

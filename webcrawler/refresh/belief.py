@@ -115,7 +115,8 @@ class Gamma(Beliefs):
     def _lasting(self, pages: Pages, days: Floats, odds: Floats) -> Floats:
         """-log of the chance that a page has not changed by its own rate and a sign."""
         a, b = self.of(pages)
-        return np.log1p(odds * np.expm1(a * np.log1p(days / b)))
+        lasting = a * np.log1p(days / b)
+        return lasting if (odds == 1).all() else np.log1p(odds * np.expm1(lasting))  # mostly there is no sign
 
     def intervals(self, pages: Numbers) -> NDArray[np.float64]:
         """Days between two changes of a page: least, middle, most with a chance of 90 %; shape (3, pages)."""

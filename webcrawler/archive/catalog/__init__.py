@@ -191,10 +191,10 @@ class Catalog(Writer):
         for so many documents at once would else be written for a few.
         """
         query = """
-            SELECT * FROM changes WHERE seq > :after AND seq <= coalesce((
-                SELECT seq FROM changes WHERE seq > :after AND kind <> 'links'
-                ORDER BY seq LIMIT 1 OFFSET :limit - 1), :after + :most)
-            ORDER BY seq LIMIT :most"""
+            SELECT seq, number, kind FROM (
+                SELECT *, count(*) FILTER (WHERE kind <> 'links') OVER (ORDER BY seq) AS documents
+                FROM (SELECT * FROM changes WHERE seq > :after ORDER BY seq LIMIT :most))
+            WHERE documents <= :limit ORDER BY seq"""
         rows = self._db.execute(query, {"after": after, "limit": limit, "most": limit * OTHERS})
         return [Change(*row) for row in rows]
 
