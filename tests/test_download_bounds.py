@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy import Request
 from scrapy.core.downloader.handlers import http11
 from scrapy.http import Response
 from twisted.internet.error import ConnectionDone, ConnectionLost
@@ -33,6 +34,7 @@ class Answer(Protocol):
     def __init__(self) -> None:
         self.rest: list[bytes] = []
         self.body = b""
+        self._request = Request("http://a.test/")  # as Scrapy's reader of a body has it
         self.parser = BoundedParser(SimpleNamespace(method=b"GET"), self.rest.append)  # type: ignore[no-untyped-call]
         self.parser.room = Room()
         self.parser.makeConnection(StringTransport())

@@ -18,7 +18,8 @@ from scrapy.exceptions import DownloadFailedError
 from twisted.internet.error import ConnectBindError
 from twisted.python.failure import Failure
 
-from webcrawler.crawl.open_leases import FAULTS_MAX, Blame, Outages, is_ours
+from webcrawler.crawl import open_leases
+from webcrawler.crawl.open_leases import FAULTS_MAX, LARGE_BYTES, Blame, Outages, is_ours
 from webcrawler.frontier import inspect
 from webcrawler.records import Lease
 from webcrawler.urls import server, url_id
@@ -289,3 +290,23 @@ def test_what_this_machine_could_not_ask_goes_back_and_is_no_try(made: Handmade)
     assert report.slow_down
     assert made.crawl.leases.open == {}
     assert inspect.stats(made.frontier)["queued"] == 1
+
+
+@pytest.mark.slow
+def test_the_time_for_which_a_large_body_waits_for_room_is_not_its_servers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_leases, "PLACES", 0)
+    large = Answer("<p>word</p>" * (LARGE_BYTES // 10))
+
+    def answer(site: Site) -> Answer:
+        if site.times("/") == 2:
+            monkeypatch.setattr(open_leases, "PLACES", 1)
+        return large
+
+    with sites(site={"/": answer}) as opened:
+        seed = f"{opened['site'].url}/"
+
+        crawled = crawl(tmp_path, "index", "-a", f"seeds={seed}", FRONTIER_TRIES=1, **QUICK)
+
+    assert crawled.documents() == {seed}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from errno import ENOBUFS
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTP11ClientProtocol,
     _LenientHTTPClientParser,
 )
+from scrapy.exceptions import DownloadTimeoutError
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.ssl import platformTrust
 from twisted.web._newclient import ParseError
@@ -104,7 +106,7 @@ class BoundedParser(_LenientHTTPClientParser):
         super().connectionLost(reason)
 
     def _wait_for_room(self) -> None:
-        """Stops reading until there is room; the time of the download goes on."""
+        """Stops reading until there is room; the time of the download goes on, but is not its server's."""
         if self._is_over:
             return
         transport: Any = self.transport
@@ -112,6 +114,7 @@ class BoundedParser(_LenientHTTPClientParser):
         if self._has_place:
             transport.resumeProducing()
         else:
+            self.room.waited.add(self.response._bodyProtocol._request)
             transport.pauseProducing()
             asyncio.get_running_loop().call_later(POLL_SECONDS, self._wait_for_room)
 
@@ -191,6 +194,11 @@ class BoundedHandler(HTTP11DownloadHandler):
     async def download_request(self, request: Request) -> Response:
         address = urlparse_cached(request)
         self._pool.server = (address.scheme, address.netloc)  # read before anything is awaited
-        response = await super().download_request(request)
+        try:
+            response = await super().download_request(request)
+        except DownloadTimeoutError as error:
+            if request in self._room.waited:
+                raise OSError(ENOBUFS, "no room for another large body within DOWNLOAD_TIMEOUT") from error
+            raise
         self._room.hold(response)
         return response

@@ -19,6 +19,7 @@ from math import inf
 from typing import Any, TypeVar
 from weakref import WeakSet
 
+from scrapy import Request
 from scrapy.http import Response
 
 from webcrawler.crawl.peers import KINDS
@@ -132,6 +133,7 @@ class Room:
     """Says whether there is room for another large body."""
 
     def __init__(self) -> None:
+        self.waited: WeakSet[Request] = WeakSet()  # those whose body had to wait
         self._taken = 0
         self._held: WeakSet[Response] = WeakSet()
 
