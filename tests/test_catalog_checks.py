@@ -305,6 +305,19 @@ def test_the_newest_number_is_found_without_reading_the_history(catalog: Catalog
     assert plan == ["SEARCH fetches USING COVERING INDEX fetches_by_seq (seq>?)"]
 
 
+def test_a_batch_reads_of_what_is_gone_only_what_it_links_to(catalog: Catalog) -> None:
+    """A broad crawl has as many URLs that are gone as pages."""
+    revive = _database.statements("linked.sql")[-1]
+
+    plan = [row[3] for row in catalog._db.execute(f"EXPLAIN QUERY PLAN {revive}")]
+
+    assert {step for step in plan if "gone" in step or " g " in step} == {
+        "SEARCH gone USING INTEGER PRIMARY KEY (rowid=?)",
+        "SCAN gone",  # one row: is there any?
+        "SEARCH g USING INTEGER PRIMARY KEY (rowid=?)",
+    }
+
+
 def test_a_document_of_an_older_catalog_is_checked_by_its_bytes(catalog: Catalog) -> None:
     write(catalog, page(A, 1, "a"))
     catalog._db.execute("UPDATE documents SET text_digest = NULL")

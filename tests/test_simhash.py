@@ -19,7 +19,6 @@ from webcrawler.text.content import (
     MIN_WORDS,
     NEAR,
     distance,
-    majority,
     simhash,
 )
 
@@ -36,18 +35,6 @@ def fingerprint(words: list[str]) -> int:
 
 
 # By hand, and by the definition
-
-
-@pytest.mark.parametrize(
-    ("columns", "number"),
-    [
-        ([bytes([0b1100_0001, 0b1010_0001, 0b1001_0000])], 0b1000_0001 - 2**8),  # a signed number of one byte
-        ([bytes([0b11, 0b01])], 0b01),  # half is not more than half
-        ([b"\x01\x01", b"\x02\x02"], 0x0201),  # the first column is the lowest byte
-    ],
-)
-def test_a_bit_is_set_where_more_than_half_of_the_hashes_have_it(columns: list[bytes], number: int) -> None:
-    assert majority(columns) == number
 
 
 def by_definition(text: str) -> int:

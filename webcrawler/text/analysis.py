@@ -171,6 +171,8 @@ def is_word_character(character: str) -> bool:
 
 def lower_case(text: str) -> str:
     """Return the text as words are compared: lower case, compatibility forms and apostrophes made one."""
+    if text.isascii():
+        return text.replace("`", "'").lower()
     return normalize("NFKC", _APOSTROPHE.sub("'", text)).lower()
 
 

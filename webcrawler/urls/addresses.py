@@ -7,6 +7,7 @@ proxy does the connecting; `permits_port` both. An operator's `allowed` networks
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from webcrawler.errors import BadInput, BadUrl
@@ -143,6 +144,7 @@ def _held_ipv4(address: _Address) -> IPv4Address | None:
     return None
 
 
+@lru_cache(4096)
 def _canonical_host(host: str) -> str | None:
     """Return a host as a URL parser reads it (`127.1` is `127.0.0.1`), or None where it reads none."""
     if set(host) & set("/\\?#@"):

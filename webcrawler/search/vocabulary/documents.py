@@ -38,6 +38,7 @@ _PARTS = re.compile(r"\s+[-–—|·•»:/]+\s+|:\s+|\s*[·•»]\s*")
 _BREAKS = re.compile(rf"{_PARTS.pattern}|_|[^\w\s{analysis.APOSTROPHES}-]+|\s-+|-+\s")
 _NAMES = re.compile(r"\w+(?:(?:\.|::|->)\w+)*")
 _IS_NAME = re.compile(r"[a-z][A-Z]|[^\W_](?:_+|\.|::|->)[^\W\d_]").search  # camelCase, a_b, a.b, a::b, a->b
+_MAY_NAME = re.compile(r"[a-z][A-Z]|_|::|->").search  # whether a line may have such a name without a dot
 
 
 class Collected:
@@ -45,7 +46,7 @@ class Collected:
 
     def __init__(self, catalog: Catalog, until: int) -> None:
         """Read the documents of the changes up to that seq, without finds of searches of the web."""
-        self.numbers: dict[str, int] = {}  # of lower-case words
+        self.numbers = _Numbers()  # of lower-case words
         self.documents = array("i")  # with a word, by its number
         self.servers = array("i")  # with a word
         self.tapered = array("i")  # documents with a word, of each server at most TAPER
@@ -96,11 +97,18 @@ class Collected:
         return words, np.frombuffer(self._passage_ends, np.int64), servers
 
 
+class _Numbers(dict[str, int]):
+    """Of words: one that is new gets the next."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
+
+
 class _Server:
     """What one server's documents say; a line that it says again is in no passage: menus, licences."""
 
-    def __init__(self, numbers: dict[str, int]) -> None:
-        """`numbers`: of words; new ones are added."""
+    def __init__(self, numbers: _Numbers) -> None:
         self.documents: Counter[int] = Counter()
         self.phrases: Counter[str] = Counter()
         self.names: Counter[str] = Counter()
@@ -134,14 +142,15 @@ class _Server:
             self._lines.clear()
         words, numbers = analysis.words(analysis.lower_case(line)), self._numbers
         if len(numbers) < WORDS:
-            found = {word: numbers.setdefault(word, len(numbers)) for word in words}
+            found = dict(zip(words, map(numbers.__getitem__, words), strict=True))
         else:  # somebody writes random letters
             found = {word: numbers[word] for word in words if word in numbers}
         self._open += [number for word, number in found.items() if len(word) >= WORD_CHARACTERS]
         if len(self._open) >= PASSAGE_WORDS:
             self._end_passage()
         # Of a text only what is clear without its dots, which addresses and abbreviations have, too.
-        self.names.update(name for name in names_of([line]) if "." not in name)
+        if _MAY_NAME(line):
+            self.names.update([one for one in _NAMES.findall(line) if "." not in one and _IS_NAME(one)])
         self._lines[line] = tuple(found.values())
         return self._lines[line]
 

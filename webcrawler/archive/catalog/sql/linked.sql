@@ -32,5 +32,6 @@ UPDATE gone SET since = 0, tries = 0
 WHERE number IN (
     SELECT l.target
     FROM (SELECT 1 FROM gone LIMIT 1) CROSS JOIN batch b CROSS JOIN links l ON l.source = b.number
-    WHERE b.fresh AND b.found AND (b.checked IS NOT NULL OR gone.tries = 99) AND l.rel <> 'nofollow'
+    CROSS JOIN gone g ON g.number = l.target -- not the one that is updated: all of it would be read for each
+    WHERE b.fresh AND b.found AND (b.checked IS NOT NULL OR g.tries = 99) AND l.rel <> 'nofollow'
       AND NOT EXISTS (SELECT 1 FROM dropped d WHERE d.source = l.source AND d.target = l.target));
