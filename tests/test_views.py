@@ -21,6 +21,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Views, hold_crawl
 from webcrawler.index import applied_seq
 from webcrawler.linkgraph import stored
+from webcrawler.search import vocabulary
 from webcrawler.search.vocabulary import Vocabulary, VocabularyRenewal, load, remake, wait_until_made
 from webcrawler.views import derive
 
@@ -120,6 +121,7 @@ def test_words_are_due_when_a_crawl_has_grown_by_a_fifth(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(vocabulary, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(background, "REST", 0)
     small_crawl(tmp_path, *map(str, range(10)))
     with catalog_of(tmp_path) as catalog:

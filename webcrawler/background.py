@@ -229,11 +229,14 @@ class Renewal:
         seq: that of the last change which the view holds.
         growth: it is due when there are this many times as many changes. While a crawl grows, making it again
             and again then costs no more than growth / (growth - 1) times the last making.
+        first_seconds: for which it is not due at first: nobody knows yet how long the others wait for it.
     """
 
-    def __init__(self, last_seq: Callable[[], int], seq: int, growth: float) -> None:
+    def __init__(
+        self, last_seq: Callable[[], int], seq: int, growth: float, first_seconds: float = LEAST_SECONDS
+    ) -> None:
         self._last_seq, self._seq, self._growth = last_seq, seq, growth
-        self._not_before = time.monotonic() + LEAST_SECONDS
+        self._not_before = time.monotonic() + first_seconds
 
     @abstractmethod
     def make(self, seq: int) -> str:

@@ -33,6 +33,7 @@ from webcrawler.text import listed
 __all__ = ["NAME", "Correction", "Vocabulary", "VocabularyRenewal", "load", "remake", "wait_until_made"]
 
 GROWTH = 1.2
+FIRST_SECONDS = 600.0  # most crawls are over by then; for the first 10,000 documents the index waits a minute
 WORDS = 100_000  # the most frequent
 FOLDER = "vocabulary"
 
@@ -40,7 +41,7 @@ FOLDER = "vocabulary"
 class VocabularyRenewal(Renewal):
     def __init__(self, catalog: Catalog, folder: Path) -> None:
         self._catalog, self._folder = catalog, folder
-        super().__init__(catalog.last_seq, stored_seq(folder, catalog.identity), GROWTH)
+        super().__init__(catalog.last_seq, stored_seq(folder, catalog.identity), GROWTH, FIRST_SECONDS)
 
     def make(self, seq: int) -> str:
         store(self._folder, build(self._catalog, seq), seq, self._catalog.identity)
