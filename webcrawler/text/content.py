@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate, chain
@@ -48,7 +48,7 @@ def digests(text: Text) -> Collection[int]:
     """Return the digests of the first and last blocks of the main content, each once, in their order."""
     blocks = [block for line in outside(text.body, text.around).split("\n") if (block := line.strip())]
     edges = blocks if len(blocks) <= 2 * EDGE else blocks[:EDGE] + blocks[-EDGE:]
-    return dict.fromkeys(map(_digest, edges)).keys()
+    return dict.fromkeys(_digests(edges)).keys()
 
 
 def packed(digests: Collection[int]) -> bytes:
@@ -76,7 +76,7 @@ def _split(text: Text) -> tuple[Text, str]:
 
     around = "\n".join(text.body[start:end] for start, end in text.around)
     emphasis = tuple((moved(start), moved(end), size) for start, end, size in text.emphasis)
-    sections = tuple(Section(moved(start), *said) for start, *said in text.sections)
+    sections = tuple(Section(moved(start), name, heading) for start, name, heading in text.sections)
     main = outside(text.body, text.around)
     return text._replace(body=main, emphasis=emphasis, around=(), sections=sections), around
 
@@ -84,7 +84,7 @@ def _split(text: Text) -> tuple[Text, str]:
 def _repeated(body: str, digests: Collection[int]) -> tuple[tuple[int, int], ...]:
     """Return where the blocks stand that have one of these digests; none where there are no others."""
     lines = body.split("\n")
-    repeats = [digest in digests for digest in map(_digest, map(str.strip, lines))]
+    repeats = [digest in digests for digest in _digests(map(str.strip, lines))]
     if all(repeat or not line.strip() for repeat, line in zip(repeats, lines, strict=True)):
         return ()
     ends = list(accumulate(len(line) + 1 for line in lines))
@@ -98,8 +98,8 @@ def outside(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return " ".join(text[edges[place] : edges[place + 1]] for place in range(0, len(edges), 2))
 
 
-def _digest(block: str) -> int:
-    return crc32(block.encode())
+def _digests(blocks: Iterable[str]) -> Iterator[int]:
+    return map(crc32, map(str.encode, blocks))
 
 
 NEAR = 3  # bits by which near-duplicates differ at most (Manku 2007, 4.1)
