@@ -35,8 +35,10 @@ def best_sections(words: Mapping[str, float], reading: Reading, pages: Sequence[
     """
     sections = _starts(reading, pages)
     some = list(sections) if words else []
-    bodies = {word: _hits(reading.posted("body", word), some) for word in words}
-    titles = {word: _hits(reading.posted("title", word), some) for word in words}
+    among = np.zeros(reading.size, np.bool_)
+    among[some] = True
+    bodies = {word: _hits(reading.posted("body", word), among) for word in words}
+    titles = {word: _hits(reading.posted("title", word), among) for word in words}
     nothing, found = np.zeros((2, 0), np.int64), dict[int, list[int]]()
     for page in some:
         body = [bodies[word].get(page, nothing)[0] for word in words]
@@ -93,9 +95,9 @@ def _starts(reading: Reading, pages: Sequence[int]) -> dict[int, Ints]:
     return {page: part for page, part in zip(pages, parts, strict=True) if part.size}
 
 
-def _hits(posted: Posted, pages: Sequence[int]) -> dict[int, Ints]:
-    """Return positions and sizes of a term's hits, in those of some pages that have it."""
-    rows = np.flatnonzero(np.isin(posted.pages, np.asarray(pages, np.int32)))
+def _hits(posted: Posted, among: NDArray[np.bool_]) -> dict[int, Ints]:
+    """Return positions and sizes of a term's hits, in those of the pages `among` that have it."""
+    rows = np.flatnonzero(among[posted.pages])
     hits = posted.values.some(rows).flat()
     parts = np.split(np.array((hits.positions, hits.sizes), np.int64), hits.starts[1:-1], axis=1)
     return dict(zip(posted.pages[rows].tolist(), parts, strict=True)) if len(rows) else {}
