@@ -96,8 +96,9 @@ def test_page_is_found_by_parts_of_its_compounds(searcher: Searcher, query: str,
 
 def test_compound_is_marked_for_its_part(searcher: Searcher) -> None:
     results = searcher.search("Datei")
+    hit = results.hits[0]
 
-    marked = [piece for piece, is_marked in results.snippets.mark(results.hits[0].snippet) if is_marked]
+    marked = [piece for piece, is_marked in results.snippets.mark(hit.snippet, hit.language) if is_marked]
     assert marked == ["Konfigurationsdatei", "Dateisystems"]
 
 

@@ -47,7 +47,7 @@ def test_a_word_is_marked_where_its_term_is_asked_for(language: str) -> None:
 
     assert len(words) > 1_500
     for word, term in zip(words, terms, strict=True):
-        assert Snippets([f"{language}:{term}"], languages=LISTED).holds(word), word
+        assert Snippets([f"{language}:{term}"]).holds(word), word
 
 
 # Terms
@@ -277,9 +277,17 @@ def test_words_that_visitors_ask_for_do_not_fill_the_memory() -> None:
     ],
 )
 def test_marked_is_the_word_in_any_script(words: list[str], text: str, marked: list[str]) -> None:
-    snippets = Snippets(words, languages=["de"])
+    assert [piece for piece, is_marked in Snippets(words).mark(text) if is_marked] == marked
 
-    assert [piece for piece, is_marked in snippets.mark(text) if is_marked] == marked
+
+def test_a_part_of_a_word_is_marked_in_languages_that_write_compounds() -> None:
+    snippets = Snippets(["datei"])
+
+    assert [snippets.holds("Konfigurationsdatei", language) for language in ("de", "en", "")] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_snippet_begins_at_a_word_within_a_clause() -> None:

@@ -647,7 +647,7 @@ def test_boxes_are_told_the_words_of_the_query_in_each_snippet(client: TestClien
 def test_words_are_marked_in_a_thread_and_not_on_the_event_loop(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def mark(snippets: Snippets, text: str) -> list[tuple[str, bool]]:
+    def mark(snippets: Snippets, text: str, language: str) -> list[tuple[str, bool]]:
         with pytest.raises(RuntimeError, match="no running event loop"):
             asyncio.get_running_loop()
         return [("marked", True)]

@@ -196,7 +196,7 @@ class Answering(ABC):
         best = fold(visible(answer, min(needed, MAX_HITS)), needed)
         typed = [one.term for one in query.terms if not one.added]
         every = [one.term for one in (*query.terms, *answer.terms)]
-        snippets = Snippets(typed, every, query.lexicon.languages)
+        snippets = Snippets(typed, every)
         page = best[start : start + limit]
         if question.sort == RELEVANCE:
             page = result_page(best, start, limit, answer.servers)

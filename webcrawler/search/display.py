@@ -161,18 +161,18 @@ class Extracts:
         if first.startswith(heading[:40]) and rest.strip():
             text = rest  # the heading is shown anyway
         address = f"{url}#{quote(fragment, safe=_IN_FRAGMENTS)}"
-        return HitSection(" ".join(heading.split()), address, self._snippets.cut(text))
+        return HitSection(" ".join(heading.split()), address, self._snippets.cut(text, main.language))
 
     def _extract(self, number: int, main: Text) -> str:
         """Cut from the text, else from the description, else from the beginning of the text."""
-        cut = self._snippets.cut(main.body)
-        if self._snippets.holds(cut):
+        cut = self._snippets.cut(main.body, main.language)
+        if self._snippets.holds(cut, main.language):
             return cut
-        if main.description and self._snippets.holds(main.description):
-            return self._snippets.cut(main.description)
+        if main.description and self._snippets.holds(main.description, main.language):
+            return self._snippets.cut(main.description, main.language)
         if len(main.body) * 4 >= BEGINNING_BYTES // 2:  # that may not be all of it
-            whole = self._snippets.cut((self._pages.whole(number) or main).body)
-            if self._snippets.holds(whole):
+            whole = self._snippets.cut((self._pages.whole(number) or main).body, main.language)
+            if self._snippets.holds(whole, main.language):
                 return whole
         return self._snippets.cut(main.description) if main.description.strip() else cut
 

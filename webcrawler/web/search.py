@@ -86,7 +86,7 @@ async def search_api(request: Request) -> Response:
 
 def _mark(hits: list[dict[str, object]], results: Results) -> None:
     for hit, found in zip(hits, results.hits, strict=True):
-        hit["marked"] = [piece for piece, _ in results.snippets.mark(found.snippet)]
+        hit["marked"] = [piece for piece, _ in results.snippets.mark(found.snippet, found.language)]
 
 
 async def suggest_api(request: Request) -> Response:
