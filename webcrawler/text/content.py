@@ -135,16 +135,17 @@ def distance(one: int, other: int) -> int:
 
 def _majority(hashes: NDArray[np.uint64]) -> int:
     """Return the signed number whose bits are those that more than half of the hashes have."""
-    import numpy as np
+    import numpy as np  # late: whoever asks a catalog only shall not wait for it
 
-    bits = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-    frequent = np.packbits(2 * bits.sum(0, np.int64) > len(hashes), bitorder="little")
-    return int(frequent.view(np.int64)[0])
+    data = hashes.astype("<u8").view(np.uint8).reshape(-1, 8)
+    counts = np.unpackbits(data, axis=1, bitorder="little").sum(0, np.int64)
+    most = np.packbits(2 * counts > len(hashes), bitorder="little")
+    return int.from_bytes(most.tobytes(), "little", signed=True)
 
 
 def _shingle_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
     """Return the hashes of all runs of SHINGLE_WORDS words."""
-    import numpy as np  # late: whoever asks a catalog only shall not wait for it
+    import numpy as np
 
     if max(map(len, words)) > MAX_WORD_CHARACTERS:  # they stay in memory below
         words = [word[:MAX_WORD_CHARACTERS] for word in words]
