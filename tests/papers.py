@@ -9,11 +9,16 @@ from pathlib import Path
 
 FIXTURES = Path(__file__).parent / "fixtures" / "documents"
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 TYPES = {
     "pdf": "application/pdf",
     "doc": "application/msword",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     "odt": "application/vnd.oasis.opendocument.text",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+    "odp": "application/vnd.oasis.opendocument.presentation",
     "rtf": "application/rtf",
     "epub": "application/epub+zip",
     "md": "text/markdown",
@@ -37,6 +42,20 @@ def docx(inside: str, **parts: bytes | str) -> bytes:
     """A document of Word with this in its body."""
     xml = f'<w:document xmlns:w="{WORD}"><w:body>{inside}</w:body></w:document>'
     return zipped({"[Content_Types].xml": "", "word/document.xml": xml, **parts})
+
+
+def xlsx(rows: str, **parts: bytes | str) -> bytes:
+    """A workbook of Excel with one sheet of these rows."""
+    relation = '<Relationship Id="r1" Type="x/worksheet" Target="/xl/worksheets/s.xml"/>'
+    return zipped(
+        {
+            "[Content_Types].xml": "",
+            "xl/workbook.xml": f'<workbook xmlns:r="{RELATIONS}"><sheet name="S" r:id="r1"/></workbook>',
+            "xl/_rels/workbook.xml.rels": f"<Relationships>{relation}</Relationships>",
+            "xl/worksheets/s.xml": f"<worksheet><sheetData>{rows}</sheetData></worksheet>",
+            **parts,
+        }
+    )
 
 
 def epub(*chapters: str, files: Mapping[str, str] | None = None) -> bytes:

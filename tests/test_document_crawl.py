@@ -15,7 +15,7 @@ from papers import TYPES, owls, pdf, pdf_page
 from webcrawler.archive.catalog import Catalog
 from webcrawler.crawl import wiring
 
-KINDS = ("pdf", "docx", "odt", "rtf", "epub", "md")
+KINDS = ("pdf", "docx", "xlsx", "pptx", "odt", "ods", "odp", "rtf", "epub", "md")
 LINKED = [f"/owls.{ending}" for ending in KINDS] + ["/owls.txt", "/scan.pdf", "/download", "/large.pdf"]
 
 

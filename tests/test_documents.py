@@ -9,11 +9,11 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from papers import TYPES, docx, epub, owls, pdf, pdf_page, zipped
+from papers import TYPES, docx, epub, owls, pdf, pdf_page, xlsx, zipped
 
 from webcrawler.errors import Unreadable
 from webcrawler.parsing import declared_kind, kind_of, parse, readable_kinds, unread_endings
-from webcrawler.parsing.documents import KINDS, office
+from webcrawler.parsing.documents import KINDS, packages, sheets
 from webcrawler.parsing.documents import pdf as pdf_reader
 from webcrawler.records import Page
 from webcrawler.settings import WORDS
@@ -21,6 +21,7 @@ from webcrawler.settings import WORDS
 URL = "http://a.test/dir/x"
 OCTETS = "application/octet-stream"
 ANTIWORD = pytest.mark.skipif(not shutil.which("antiword"), reason="antiword is not installed")
+SHEETS, SLIDES = ("xlsx", "ods"), ("pptx", "odp")
 ALL = [pytest.param(ending, marks=ANTIWORD) if ending == "doc" else ending for ending in TYPES]
 
 
@@ -40,7 +41,7 @@ def test_a_document_has_its_title_and_all_of_its_words(ending: str) -> None:
         assert words in found.text
 
 
-@pytest.mark.parametrize("ending", [one for one in ALL if one != "rtf"])
+@pytest.mark.parametrize("ending", [one for one in ALL if one not in ("rtf", *SHEETS, *SLIDES)])
 def test_headings_are_those_of_the_document_and_larger_than_its_text(ending: str) -> None:
     found = page(ending)
     sizes = {found.text[start:end]: size for start, end, size in found.emphasis}
@@ -49,7 +50,19 @@ def test_headings_are_those_of_the_document_and_larger_than_its_text(ending: str
     assert sizes["Owls of the north"] > sizes["Nests"] > 1
 
 
-@pytest.mark.parametrize("ending", [one for one in ALL if one not in ("pdf", "rtf")])
+@pytest.mark.parametrize("ending", [*SHEETS, *SLIDES])
+def test_sheets_stand_under_their_names_and_slides_under_their_titles_and_hidden_ones_are_not_read(
+    ending: str,
+) -> None:
+    found = page(ending)
+    sizes = {found.text[start:end]: size for start, end, size in found.emphasis}
+
+    assert found.headings == ("Owls of the north", "Nests")
+    assert sizes["Owls of the north"] == sizes["Nests"] > 1
+    assert "agles" not in found.text  # of a hidden one, and of what a speaker reads
+
+
+@pytest.mark.parametrize("ending", [one for one in ALL if one not in ("pdf", "rtf", *SHEETS)])
 def test_bold_words_are_emphasis(ending: str) -> None:
     found = page(ending)
 
@@ -62,6 +75,7 @@ def test_bold_words_are_emphasis(ending: str) -> None:
         ("pdf", "more on snowy · owls"),  # over two lines, a link each
         ("docx", "more on snowy owls"),
         ("odt", "more on snowy owls"),
+        *((ending, "more on snowy owls") for ending in (*SHEETS, *SLIDES)),
         ("rtf", ""),
         ("epub", "more on snowy owls"),
         ("md", "more on snowy owls"),
@@ -73,7 +87,7 @@ def test_links_lead_where_those_of_the_document_do(ending: str, anchor: str) -> 
     ]
 
 
-@pytest.mark.parametrize("ending", ["docx", "odt"])
+@pytest.mark.parametrize("ending", ["docx", "odt", *SHEETS, *SLIDES])
 def test_a_document_has_its_description_and_keywords(ending: str) -> None:
     found = page(ending)
 
@@ -115,6 +129,33 @@ def test_deleted_text_of_a_document_is_not_read() -> None:
     assert parse(docx(deleted), URL, OCTETS).text == "kept"
 
 
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ('<c t="s"><v>1</v></c>', "two"),
+        ('<c t="s"><v>2</v></c>', ""),  # no such text
+        ('<c t="s"><v>-1</v></c>', ""),
+        ('<c t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r><rPh><t>said</t></rPh></is></c>', "inline"),
+        ('<c t="str"><f>A1</f><v>computed</v></c>', "computed"),
+        ("<c><v>1.5</v></c>", "1.5"),
+        ('<c t="b"><v>1</v></c>', ""),
+        ('<c t="e"><v>#REF!</v></c>', ""),
+    ],
+)
+def test_a_cell_says_what_it_shows(cell: str, said: str) -> None:
+    shared = "<sst><si><t>one</t></si><si><t>two</t></si></sst>"
+
+    text = parse(xlsx(f"<row>{cell}</row>", **{"xl/sharedStrings.xml": shared}), URL, OCTETS).text
+
+    assert text == f"S\n{said}".strip()
+
+
+def test_of_a_workbook_so_many_rows_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sheets, "MAX_ROWS", 2)
+
+    assert parse(xlsx("<row><c><v>7</v></c></row>" * 3), URL, OCTETS).text == "S\n7\n7"
+
+
 def test_a_word_that_a_pdf_divides_is_one_word() -> None:
     content = "BT /F 12 Tf 50 700 Td (exam-) Tj 0 -14 Td (ple) Tj ET"
 
@@ -132,7 +173,7 @@ def test_of_a_pdf_so_many_pages_are_read(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_of_an_archive_so_many_bytes_are_inflated(monkeypatch: pytest.MonkeyPatch) -> None:
     paragraphs = "".join(f"<w:p><w:r><w:t>word{number}</w:t></w:r></w:p>" for number in range(1_000))
-    monkeypatch.setattr(office, "MAX_BYTES", 10_000)
+    monkeypatch.setattr(packages, "MAX_BYTES", 10_000)
 
     words = parse(docx(paragraphs), URL, OCTETS).text.split()
 
@@ -156,6 +197,7 @@ UNREADABLE = {
     "an archive with a wrong checksum": (TYPES["odt"], owls("odt").replace(b"PK\x01\x02", b"PK\x01\x03")),
     "an entity that grows": (TYPES["docx"], zipped({"a": "", "word/document.xml": BOMB})),
     "a text that is encrypted": (TYPES["odt"], zipped({"mimetype": TYPES["odt"]} | ENCRYPTED)),
+    "slides that are cut": (TYPES["pptx"], owls("pptx")[:-500]),
     "a book that is encrypted": (TYPES["epub"], epub("x", files=CIPHERED)),
     "a book without chapters": (TYPES["epub"], epub()),
 }
@@ -174,6 +216,7 @@ MAKERS: dict[str, Callable[[bytes], bytes]] = {
     "rtf": lambda noise: b"{\\rtf1 " + noise,
     "md": lambda noise: noise,
     "docx": lambda noise: docx(noise.decode("latin-1")),
+    "xlsx": lambda noise: xlsx(noise.decode("latin-1")),
     "epub": lambda noise: epub(noise.decode("latin-1")),
 }
 
@@ -188,7 +231,7 @@ def test_any_bytes_are_a_page_or_cannot_be_read(ending: str, noise: bytes) -> No
 
 
 @settings(max_examples=examples(40), deadline=None)
-@given(st.sampled_from(["pdf", "docx", "odt", "rtf", "epub"]), st.data())
+@given(st.sampled_from(["pdf", "docx", "odt", *SHEETS, *SLIDES, "rtf", "epub"]), st.data())
 def test_a_document_with_a_changed_byte_is_a_page_or_cannot_be_read(ending: str, data: st.DataObject) -> None:
     body = bytearray(owls(ending))
     body[data.draw(st.integers(0, len(body) - 1))] ^= data.draw(st.integers(1, 255))

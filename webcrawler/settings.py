@@ -130,7 +130,9 @@ TRAP_PATHS = given("TRAP_PATHS", "", "texts")
 MIRRORS = given("MIRRORS", "", "table")
 # Kinds of documents read beside HTML, as far as their readers are installed. Not `text`: on the sites of
 # documentation and software that have it, most is the source of pages, and fills the index a second time.
-DOCUMENT_TYPES = given("DOCUMENT_TYPES", "pdf,doc,docx,odt,rtf,epub,markdown", "kinds", may_be_empty=True)
+DOCUMENT_TYPES = given(
+    "DOCUMENT_TYPES", "pdf,doc,docx,xlsx,pptx,odt,ods,odp,rtf,epub,markdown", "kinds", may_be_empty=True
+)
 # Is robots.txt obeyed? RFC 9309.
 ROBOTSTXT_OBEY = given("ROBOTSTXT_OBEY", True, "yes or no")
 # Which crawls read the sitemaps that robots.txt names: a broad one would find far more URLs than it visits.
@@ -277,7 +279,20 @@ FEED_EXPORT_ENCODING = "utf-8"
 
 WORDS = {  # of settings that are lists
     "PROTOCOLS": {"http", "https", "ftp", "gopher"},
-    "DOCUMENT_TYPES": {"pdf", "doc", "docx", "odt", "rtf", "epub", "markdown", "text"},
+    "DOCUMENT_TYPES": {
+        "pdf",
+        "doc",
+        "docx",
+        "xlsx",
+        "pptx",
+        "odt",
+        "ods",
+        "odp",
+        "rtf",
+        "epub",
+        "markdown",
+        "text",
+    },
 }
 APART = {"origins": ";", "texts": " "}  # what no item of such a list has: a comma is missing
 CHOICES = {

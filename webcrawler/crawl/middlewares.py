@@ -109,9 +109,9 @@ class LoginMiddleware(CrawlPart):
 SMALL_BODY_BYTES = 64 * 1024
 BEGINNING_BYTES = 1_024  # where readers look for the mark of a PDF
 _BEGUN = "begun"  # in a request's meta: what has come of a body that may be a document, and its headers
-# Archives that are docx, odt or epub begin so, and doc: only all of it tells which of them it is, or none.
+# Archives of Office, OpenDocument and EPUB begin so, and doc: only all of it tells which it is, or none.
 _MAY_BE_OF_OFFICE = re.compile(
-    rb"(?s)PK\x03\x04.{26}(?:mimetype|META-INF/|\[Content_|_rels/|docProps/|word/|customXml/)|\xd0\xcf\x11\xe0"
+    rb"(?s)PK\x03\x04.{26}(?:mimetype|META-INF/|\[Content_|_rels/|docProps/|word/|xl/|ppt/|customXml/)|\xd0\xcf\x11\xe0"
 ).match
 RESPELLINGS = 5  # redirects between spellings of one canonical URL, within one lease
 

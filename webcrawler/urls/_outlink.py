@@ -32,7 +32,9 @@ GOPHER_TYPES = frozenset("01hdP59")
 MAX_LENGTH = 2_083  # characters; what browsers once took, and the issue's cap
 
 # Endings of documents that a crawl reads or not (DOCUMENT_TYPES): left to its rules.
-DOCUMENTS = frozenset(("pdf", "doc", "dot", "docx", "dotx", "odt", "ott", "rtf", "epub", "txt", "text"))
+_DOCUMENTS = """pdf doc dot docx dotx xlsx xltx xlsm pptx ppsx potx odt ott ods ots odp otp rtf epub
+    txt text"""
+DOCUMENTS = frozenset(_DOCUMENTS.split())
 # Endings of files that cannot be indexed. Any other ending is fetched and judged by its type. Left out
 # because pages have them: php, asp, cgi, jsp, pl, xml, md, com, ai, so, z, numbers, and those of code and of
 # data (articles on Node.js, tags, views of source files).
@@ -44,8 +46,7 @@ _ENDINGS = {
     "archives and programs": """zip gz tgz tar bz2 tbz tbz2 xz txz lz lzma zst 7z rar jar war
         ear cab arj lha lzh cpio iso img dmg deb rpm apk msi exe dll
         dylib bin pkg whl egg gem pyc wasm torrent""",
-    "paper and office": """ps eps dvi djvu xls xlsx xlsm ppt pptx pps ppsx ods odp odg sxw mobi azw azw3
-        chm vsd mdb""",
+    "paper and office": """ps eps dvi djvu xls ppt pps odg sxw mobi azw azw3 chm vsd mdb""",
     "other forms of a page": "rss atom rdf bib ics vcf",
     "fonts and data": """ttf otf woff woff2 eot asc sig gpg pgp md5 sha1 sha256 sqlite db dat dmp
         pcap""",

@@ -42,12 +42,20 @@ class Kind(NamedTuple):
     program: str = ""  # or a program
 
 
-_OFFICE = "application/vnd.openxmlformats-officedocument.wordprocessingml"
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_WORD, _SHEET, _SLIDES = (f"{_OFFICE}.{one}ml" for one in ("wordprocessing", "spreadsheet", "presentation"))
+_OPEN = "application/vnd.oasis.opendocument"
 KINDS = {
     "pdf": Kind("pdf", "application/pdf application/x-pdf", "pdf", needs="pypdfium2"),
     "doc": Kind("office", "application/msword application/vnd.ms-word", "doc dot", program="antiword"),
-    "docx": Kind("office", f"{_OFFICE}.document {_OFFICE}.template", "docx dotx"),
-    "odt": Kind("office", "application/vnd.oasis.opendocument.text", "odt ott"),
+    "docx": Kind("office", f"{_WORD}.document {_WORD}.template", "docx dotx"),
+    "xlsx": Kind("sheets", f"{_SHEET}.sheet {_SHEET}.template", "xlsx xltx xlsm"),
+    "pptx": Kind(
+        "sheets", f"{_SLIDES}.presentation {_SLIDES}.slideshow {_SLIDES}.template", "pptx ppsx potx"
+    ),
+    "odt": Kind("office", f"{_OPEN}.text", "odt ott"),
+    "ods": Kind("sheets", f"{_OPEN}.spreadsheet", "ods ots"),
+    "odp": Kind("sheets", f"{_OPEN}.presentation", "odp otp"),
     "rtf": Kind("text", "application/rtf text/rtf application/x-rtf text/richtext", "rtf", needs="striprtf"),
     "epub": Kind("office", "application/epub+zip", "epub"),
     "markdown": Kind("text", "text/markdown text/x-markdown", "md markdown", needs="markdown_it"),
@@ -64,6 +72,8 @@ _BEGINS_AS_HTML = re.compile(
     rb"[\t\n\x0c\r >])",
     re.IGNORECASE,
 )
+_OPEN_TYPE = re.compile(rb"mimetype(application/vnd\.oasis\.opendocument\.[a-z]+)")
+_MAIN_PARTS = {b"word/document.xml": "docx", b"xl/workbook.xml": "xlsx", b"ppt/presentation.xml": "pptx"}
 # Binary data under the name of text: the signatures of 6.1, 6.2 and 7.1 that the web really mislabels.
 _BINARY = re.compile(
     rb"\x89PNG|GIF8[79]a|\xff\xd8\xff|RIFF....WEBP|BM....\0{4}|%PDF-|%!PS-Adobe|PK\x03\x04|\x1f\x8b\x08"
@@ -157,9 +167,9 @@ def _in_zip(body: bytes) -> str:
     start = body[:_SNIFFED_BYTES]
     if b"mimetypeapplication/epub+zip" in start or b"META-INF/container.xml" in body:
         return "epub"
-    if b"mimetypeapplication/vnd.oasis.opendocument.text" in start:
-        return "odt"
-    return "docx" if b"word/document.xml" in body else ""
+    if found := _OPEN_TYPE.search(start):
+        return _BY_TYPE.get(found[1].decode(), "")
+    return next((kind for part, kind in _MAIN_PARTS.items() if part in body), "")
 
 
 def _is_binary(body: bytes) -> bool:

@@ -1,0 +1,152 @@
+"""Spreadsheets and slides of Excel and PowerPoint since 2007 (ECMA-376), and of OpenDocument.
+
+A sheet is a table under its name, a slide a section under its title. Weakness: a number is read as it is
+stored, so a date of Excel's is the number of days since 1900; charts and pictures have no words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from webcrawler.errors import Unreadable
+from webcrawler.parsing.documents.office import HIDDEN, is_in_paragraph, of_open, open_document
+from webcrawler.parsing.documents.packages import (
+    Element,
+    Package,
+    links_of,
+    name_of,
+    parts_of,
+    tell,
+    tell_about,
+    value_of,
+)
+from webcrawler.parsing.documents.text import NONE, Target, element
+
+MAX_ROWS = 20_000  # of all sheets of Excel's
+_HIDDEN = ("hidden", "veryHidden")
+_SLIDE = {"sp": "div", "tbl": "table", "tr": "tr", "tc": "td", "br": " "}
+_TITLES = ("title", "ctrTitle")
+
+
+def xlsx(body: bytes, _: str, target: Target) -> None:
+    package = _package(body, "xl/workbook.xml", target)
+    strings = [_text(node) for node in package.xml("xl/sharedStrings.xml").iter("{*}si")]
+    shown = [one for one in _parts(package, "xl/workbook.xml", "sheet") if one[0].get("state") not in _HIDDEN]
+    left = MAX_ROWS
+    for sheet, part in shown:
+        element(target, "h2", sheet.get("name", ""))
+        target.start("table", NONE)
+        root, links = package.xml(part), links_of(package, part)
+        urls = {one.get("ref", ""): links.get(value_of(one, "id"), "") for one in root.iter("{*}hyperlink")}
+        for row in islice(root.iter("{*}row"), left):
+            _tell_row(row, strings, urls, target)
+            left -= 1
+        target.end("table")
+
+
+def _tell_row(row: Any, strings: Sequence[str], urls: Mapping[str, str], target: Target) -> None:
+    target.start("tr", NONE)
+    for cell in row.iter("{*}c"):
+        if said := _said(cell, strings):
+            target.start("td", NONE)
+            url = urls.get(cell.get("r", ""))
+            element(target, "a" if url else "span", said, {"href": url} if url else NONE)
+            target.end("td")
+    target.end("tr")
+
+
+def _said(cell: Any, strings: Sequence[str]) -> str:
+    """Return what a cell shows, as far as it is known without its format."""
+    value = cell.findtext("{*}v") or ""
+    match cell.get("t"):
+        case "s":
+            return strings[int(value)] if value.isdecimal() and int(value) < len(strings) else ""
+        case "inlineStr":
+            return _text(cell)
+        case "b" | "e":  # true or false, an error
+            return ""
+    return value
+
+
+def _text(node: Any) -> str:
+    """Return the text in a node, without how its characters are pronounced."""
+    texts = (one for one in node.iter("{*}t") if name_of(one.getparent()) != "rPh")
+    return "".join(one.text or "" for one in texts)
+
+
+def pptx(body: bytes, _: str, target: Target) -> None:
+    package = _package(body, "ppt/presentation.xml", target)
+    for _slide, part in _parts(package, "ppt/presentation.xml", "sldId"):
+        root = package.xml(part)
+        if root.get("show") not in ("0", "false"):
+            target.start("section", NONE)
+            tell(root, target, partial(_of_slide, links_of(package, part)), lambda node: name_of(node) == "t")
+            target.end("section")
+
+
+def _of_slide(urls: Mapping[str, str], node: Any) -> Element:
+    match name_of(node):
+        case "sp" if _is_title(node):
+            return "h2", NONE
+        case "p":
+            return "" if any(map(_is_title, node.iterancestors("{*}sp"))) else "p", NONE
+        case "r":
+            link = node.find("{*}rPr/{*}hlinkClick")
+            if link is not None and (url := urls.get(value_of(link, "id"))):
+                return "a", {"href": url}
+            marks = node.find("{*}rPr")
+            return "b" if marks is not None and marks.get("b") == "1" else "", NONE
+    return _SLIDE.get(name_of(node), ""), NONE
+
+
+def _is_title(shape: Any) -> bool:
+    place = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
+    return place is not None and place.get("type") in _TITLES
+
+
+def _package(body: bytes, main: str, target: Target) -> Package:
+    """Return the parts of a document whose main part is there; tell what it says of itself."""
+    package = Package(body)
+    if main not in package:
+        raise Unreadable(f"there is no {main} in it")
+    tell_about(package.xml("docProps/core.xml"), target, "keywords")
+    return package
+
+
+def _parts(package: Package, main: str, named: str) -> Iterator[tuple[Any, str]]:
+    """Yield the sheets or slides in their order: the node that names each, and its part."""
+    parts = parts_of(package, main)
+    for node in package.xml(main).iter(f"{{*}}{named}"):
+        ids = (value for key, value in node.attrib.items() if key.endswith("}id"))  # a slide has an id, too
+        if (part := parts.get(next(ids, ""), "")) in package:
+            yield node, part
+
+
+def ods(body: bytes, _: str, target: Target) -> None:
+    root, styles = open_document(body, target)
+    for table in root.iter("{*}table"):
+        if styles.get(value_of(table, "style-name")) != HIDDEN:
+            element(target, "h2", value_of(table, "name"))
+            tell(table, target, partial(_of_open_sheet, styles), is_in_paragraph)
+
+
+def _of_open_sheet(styles: Mapping[str, str], node: Any) -> Element | None:
+    return (" ", NONE) if name_of(node) == "p" else of_open(styles, node)
+
+
+def odp(body: bytes, _: str, target: Target) -> None:
+    root, styles = open_document(body, target)
+    tell(root, target, partial(_of_open_slide, styles), is_in_paragraph)
+
+
+def _of_open_slide(styles: Mapping[str, str], node: Any) -> Element | None:
+    is_title = any(value_of(one, "class") == "title" for one in node.iterancestors("{*}frame"))
+    match name_of(node):
+        case "frame" if value_of(node, "class") == "title":
+            return "h2", NONE
+        case "p" if is_title:
+            return "", NONE
+    return of_open(styles, node)
