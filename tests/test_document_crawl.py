@@ -16,7 +16,13 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.crawl import wiring
 
 KINDS = ("pdf", "docx", "xlsx", "pptx", "odt", "ods", "odp", "rtf", "epub", "md")
-LINKED = [f"/owls.{ending}" for ending in KINDS] + ["/owls.txt", "/scan.pdf", "/download", "/large.pdf"]
+LINKED = [f"/owls.{ending}" for ending in KINDS] + [
+    "/owls.txt",
+    "/cut.pdf",
+    "/scan.pdf",
+    "/download",
+    "/large.pdf",
+]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +32,8 @@ def web() -> Iterator[Site]:
         "/": page(*LINKED),
         **{f"/owls.{ending}": Answer(owls(ending), kind=TYPES[ending]) for ending in KINDS},
         "/owls.txt": Answer("words", kind="text/plain"),
-        "/scan.pdf": Answer(owls("pdf")[:500], kind="application/pdf"),
+        "/cut.pdf": Answer(owls("pdf")[:500], kind="application/pdf"),
+        "/scan.pdf": Answer(pdf(*pdf_page("")), kind="application/pdf"),
         "/download": Answer(pdf(*words), kind="application/octet-stream"),
         "/large.pdf": Answer(pdf(*words, "x" * 100_000), kind="application/octet-stream"),
     }
@@ -47,7 +54,7 @@ def reading_all(web: Site, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
 
 @pytest.mark.slow
 def test_documents_are_documents_like_pages(web: Site, reading_all: Crawled) -> None:
-    read = [*(f"/owls.{ending}" for ending in KINDS), "/download", "/large.pdf", "/"]
+    read = [*(f"/owls.{ending}" for ending in KINDS), "/scan.pdf", "/download", "/large.pdf", "/"]
 
     assert reading_all.status == 0, reading_all.log
     assert reading_all.documents() == {web.url + path for path in read}
@@ -57,10 +64,21 @@ def test_documents_are_documents_like_pages(web: Site, reading_all: Crawled) -> 
 def test_what_cannot_be_read_is_not_indexable_and_is_counted_by_its_kind(
     web: Site, reading_all: Crawled
 ) -> None:
-    assert reading_all.reason(f"{web.url}/scan.pdf") == "failed/not-indexable"
-    assert "damaged" in reading_all.fetch(f"{web.url}/scan.pdf").error
-    assert web.times("/scan.pdf") == 1
+    assert reading_all.reason(f"{web.url}/cut.pdf") == "failed/not-indexable"
+    assert "damaged" in reading_all.fetch(f"{web.url}/cut.pdf").error
+    assert web.times("/cut.pdf") == 1
     assert "'webcrawler/unread/pdf': 1" in reading_all.log
+
+
+@pytest.mark.slow
+def test_a_document_without_text_is_listed_as_what_may_be_a_scan(web: Site, tmp_path: Path) -> None:
+    crawled(web, tmp_path, ITEM_PIPELINES=json.dumps(wiring.SETTINGS["ITEM_PIPELINES"]))
+
+    listed = json.loads(command("pages", "--state", "empty", "--json", folder=tmp_path).out)
+
+    assert [(one["url"], one["note"]) for one in listed] == [
+        (f"{web.url}/scan.pdf", "no text: it may be a scan")
+    ]
 
 
 @pytest.mark.slow
@@ -85,7 +103,7 @@ def test_a_rebuild_reads_the_documents_again(web: Site, tmp_path: Path) -> None:
     assert rebuilt.status == 0, rebuilt.err
     again = Crawled(tmp_path, 0, "")
     assert words(again) == texts
-    assert again.reason(f"{web.url}/scan.pdf") == "failed/not-indexable"
+    assert again.reason(f"{web.url}/cut.pdf") == "failed/not-indexable"
 
 
 def words(crawled: Crawled) -> dict[str, int]:

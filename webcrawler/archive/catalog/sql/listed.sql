@@ -60,7 +60,10 @@ FROM (SELECT u.number, coalesce(u.spelling, s.name || u.path) AS url, u.removed 
                       THEN coalesce(f.reason, '')
                   WHEN d.duplicate_of IS NOT NULL THEN 'duplicate' WHEN d.noindex THEN 'noindex'
                   ELSE 'document' END AS reason,
-             coalesce(f.status, 0) AS status, coalesce(nullif(f.error, 'Refused: ' || f.reason), '') AS note, f.fetched,
+             coalesce(f.status, 0) AS status, f.fetched,
+             coalesce(nullif(f.error, 'Refused: ' || f.reason),
+                      CASE WHEN d.word_count = 0 AND d.content_type GLOB '*pdf' AND f.state = 'done'
+                           THEN 'no text: it may be a scan' END, '') AS note,
              f.state = 'done' AND d.number IS NOT NULL AND f.reason <> 'redirect' AS is_document,
              coalesce(d.changed, d.fetched) AS changed,
              d.word_count = 0 AND EXISTS (SELECT 1 FROM texts WHERE number = d.number) AS is_empty,
