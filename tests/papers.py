@@ -45,17 +45,30 @@ def docx(inside: str, **parts: bytes | str) -> bytes:
 
 
 def xlsx(rows: str, **parts: bytes | str) -> bytes:
-    """A workbook of Excel with one sheet of these rows."""
-    relation = '<Relationship Id="r1" Type="x/worksheet" Target="/xl/worksheets/s.xml"/>'
-    return zipped(
-        {
-            "[Content_Types].xml": "",
-            "xl/workbook.xml": f'<workbook xmlns:r="{RELATIONS}"><sheet name="S" r:id="r1"/></workbook>',
-            "xl/_rels/workbook.xml.rels": f"<Relationships>{relation}</Relationships>",
-            "xl/worksheets/s.xml": f"<worksheet><sheetData>{rows}</sheetData></worksheet>",
-            **parts,
-        }
-    )
+    """A workbook of Excel with one sheet, "S", that has this in it."""
+    return _office("xl/workbook.xml", "sheet", f"<worksheet>{rows}</worksheet>", parts)
+
+
+def pptx(inside: str, **parts: bytes | str) -> bytes:
+    """A presentation of PowerPoint with one slide that has this in it."""
+    return _office("ppt/presentation.xml", "sldId", f"<sld>{inside}</sld>", parts)
+
+
+def _office(main: str, named: str, xml: str, parts: Mapping[str, bytes | str]) -> bytes:
+    folder, name = main.split("/")
+    own = {
+        main: f'<main xmlns:r="{RELATIONS}"><{named} name="S" r:id="r1"/></main>',
+        f"{folder}/_rels/{name}.rels": '<all><Relationship Id="r1" Type="x" Target="one/1.xml"/>'
+        '<Relationship Id="r2" Type="x/sharedStrings" Target="SharedStrings.xml"/></all>',
+        f"{folder}/one/1.xml": xml,
+    }
+    return zipped({"[Content_Types].xml": "", **own, **parts})
+
+
+def opened(ending: str, inside: str) -> bytes:
+    """A document of OpenDocument with this in its body."""
+    content = f"<document-content><body>{inside}</body></document-content>"
+    return zipped({"mimetype": TYPES[ending], "content.xml": content})
 
 
 def epub(*chapters: str, files: Mapping[str, str] | None = None) -> bytes:

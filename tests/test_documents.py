@@ -9,11 +9,11 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from papers import TYPES, docx, epub, owls, pdf, pdf_page, xlsx, zipped
+from papers import RELATIONS, TYPES, docx, epub, opened, owls, pdf, pdf_page, pptx, xlsx, zipped
 
 from webcrawler.errors import Unreadable
 from webcrawler.parsing import declared_kind, kind_of, parse, readable_kinds, unread_endings
-from webcrawler.parsing.documents import KINDS, packages, sheets
+from webcrawler.parsing.documents import KINDS, packages, sheets_and_slides
 from webcrawler.parsing.documents import pdf as pdf_reader
 from webcrawler.records import Page
 from webcrawler.settings import WORDS
@@ -135,6 +135,7 @@ def test_deleted_text_of_a_document_is_not_read() -> None:
         ('<c t="s"><v>1</v></c>', "two"),
         ('<c t="s"><v>2</v></c>', ""),  # no such text
         ('<c t="s"><v>-1</v></c>', ""),
+        pytest.param(f'<c t="s"><v>{"9" * 5_000}</v></c>', "", id="a number without an end"),
         ('<c t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r><rPh><t>said</t></rPh></is></c>', "inline"),
         ('<c t="str"><f>A1</f><v>computed</v></c>', "computed"),
         ("<c><v>1.5</v></c>", "1.5"),
@@ -145,15 +146,67 @@ def test_deleted_text_of_a_document_is_not_read() -> None:
 def test_a_cell_says_what_it_shows(cell: str, said: str) -> None:
     shared = "<sst><si><t>one</t></si><si><t>two</t></si></sst>"
 
-    text = parse(xlsx(f"<row>{cell}</row>", **{"xl/sharedStrings.xml": shared}), URL, OCTETS).text
+    text = parse(xlsx(f"<row>{cell}</row>", **{"xl/SharedStrings.xml": shared}), URL, OCTETS).text
 
     assert text == f"S\n{said}".strip()
 
 
 def test_of_a_workbook_so_many_rows_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheets, "MAX_ROWS", 2)
+    monkeypatch.setattr(sheets_and_slides, "MAX_ROWS", 2)
 
     assert parse(xlsx("<row><c><v>7</v></c></row>" * 3), URL, OCTETS).text == "S\n7\n7"
+
+
+def test_a_long_text_that_many_cells_share_is_read_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sheets_and_slides, "MAX_CHARACTERS", 10)
+    shared = {"xl/SharedStrings.xml": "<sst><si><t>word</t></si></sst>"}
+
+    found = parse(xlsx('<row><c t="s"><v>0</v></c></row>' * 9, **shared), URL, OCTETS)
+
+    assert found.text == "S\nword\nword"
+
+
+def test_a_link_of_several_cells_is_that_of_the_first() -> None:
+    rows = '<row><c r="A1"><v>7</v></c><c r="B1"><v>8</v></c></row>'
+    link = f'<hyperlink xmlns:r="{RELATIONS}" ref="A1:B1" r:id="h"/>'
+    relation = '<Relationship Id="h" Type="x/hyperlink" TargetMode="External" Target="http://b.test/"/>'
+
+    found = parse(xlsx(rows + link, **{"xl/one/_rels/1.xml.rels": f"<all>{relation}</all>"}), URL, OCTETS)
+
+    assert [(link.url, link.anchor) for link in found.links] == [("http://b.test/", "7")]
+
+
+TITLE = '<nvSpPr><nvPr><ph type="title"/></nvPr></nvSpPr>'
+PARAGRAPHS = "<p><r><t>Owls of</t></r></p><p><r><t>the north</t></r></p>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pptx(f"<sp>{TITLE}{PARAGRAPHS}</sp>"),
+        opened("odp", '<page><frame class="title"><p>Owls of</p><p>the north</p></frame></page>'),
+    ],
+)
+def test_a_title_of_several_paragraphs_is_one_heading(body: bytes) -> None:
+    assert parse(body, URL, OCTETS).headings == ("Owls of the north",)
+
+
+def test_a_table_in_a_cell_is_read_once_and_none_in_a_hidden_sheet() -> None:
+    hidden = '<style name="h"><table-properties display="false"/></style>'
+    inner = '<table name="I"><table-row><table-cell><p>inside</p></table-cell></table-row></table>'
+    sheet = f'<table name="S"><table-row><table-cell>{inner}</table-cell></table-row></table>'
+    unseen = sheet.replace('name="S"', 'name="H" style-name="h"').replace("inside", "hidden")
+
+    found = parse(opened("ods", f"{hidden}<spreadsheet>{sheet}{unseen}</spreadsheet>"), URL, OCTETS)
+
+    assert found.text == "S\ninside"
+
+
+def test_what_is_embedded_in_a_document_does_not_tell_its_kind() -> None:
+    embedded = xlsx("")
+    slides = zipped({"embedded.xlsx": embedded, "ppt/presentation.xml": ""})
+
+    assert kind_of(OCTETS, slides, URL) == "pptx"
 
 
 def test_a_word_that_a_pdf_divides_is_one_word() -> None:
@@ -217,6 +270,9 @@ MAKERS: dict[str, Callable[[bytes], bytes]] = {
     "md": lambda noise: noise,
     "docx": lambda noise: docx(noise.decode("latin-1")),
     "xlsx": lambda noise: xlsx(noise.decode("latin-1")),
+    "pptx": lambda noise: pptx(noise.decode("latin-1")),
+    "ods": lambda noise: opened("ods", f"<spreadsheet><table>{noise.decode('latin-1')}"),
+    "odp": lambda noise: opened("odp", f"<page>{noise.decode('latin-1')}"),
     "epub": lambda noise: epub(noise.decode("latin-1")),
 }
 

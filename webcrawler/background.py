@@ -229,7 +229,7 @@ class Renewal:
         seq: that of the last change which the view holds.
         growth: it is due when there are this many times as many changes. While a crawl grows, making it again
             and again then costs no more than growth / (growth - 1) times the last making.
-        first_seconds: for which it is not due at first: nobody knows yet how long the others wait for it.
+        first_seconds: for which it is not due at first: how long it takes is not known yet.
     """
 
     def __init__(

@@ -9,6 +9,7 @@ verified. All that is private of Scrapy and Twisted is used in this file only.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from errno import ENOBUFS
@@ -55,6 +56,7 @@ class BoundedParser(_LenientHTTPClientParser):
     room: Room
     _header_bytes = _header_lines = _interim = _framing_bytes = _body_bytes = 0
     _is_large = _has_place = _is_over = False
+    _waits_since = 0.0
 
     def lineReceived(self, line: bytes) -> None:
         self._header_lines += 1
@@ -114,7 +116,9 @@ class BoundedParser(_LenientHTTPClientParser):
         if self._has_place:
             transport.resumeProducing()
         else:
-            self.room.waited.add(self.response._bodyProtocol._request)
+            self._waits_since = self._waits_since or time.monotonic()
+            request = self.response._bodyProtocol._request
+            self.room.waited_seconds[request] = time.monotonic() - self._waits_since
             transport.pauseProducing()
             asyncio.get_running_loop().call_later(POLL_SECONDS, self._wait_for_room)
 
@@ -197,8 +201,9 @@ class BoundedHandler(HTTP11DownloadHandler):
         try:
             response = await super().download_request(request)
         except DownloadTimeoutError as error:
-            if request in self._room.waited:
-                raise OSError(ENOBUFS, "no room for another large body within DOWNLOAD_TIMEOUT") from error
+            waited = self._room.waited_seconds.get(request, 0.0)
+            if waited > request.meta.get("download_timeout", 0.0) / 2:  # else its server had time enough
+                raise OSError(ENOBUFS, f"{waited:.0f} s without room for another large body") from error
             raise
         self._room.hold(response)
         return response

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import inf
 from typing import Any, TypeVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import Request
 from scrapy.http import Response
@@ -133,7 +133,7 @@ class Room:
     """Says whether there is room for another large body."""
 
     def __init__(self) -> None:
-        self.waited: WeakSet[Request] = WeakSet()  # those whose body had to wait
+        self.waited_seconds: WeakKeyDictionary[Request, float] = WeakKeyDictionary()  # of large bodies
         self._taken = 0
         self._held: WeakSet[Response] = WeakSet()
 

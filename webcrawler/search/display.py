@@ -174,7 +174,7 @@ class Extracts:
             whole = self._snippets.cut((self._pages.whole(number) or main).body, main.language)
             if self._snippets.holds(whole, main.language):
                 return whole
-        return self._snippets.cut(main.description) if main.description.strip() else cut
+        return self._snippets.cut(main.description, main.language) if main.description.strip() else cut
 
 
 def cut_title(title: str) -> str:

@@ -163,7 +163,7 @@ def _shingle_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
     return middle + (carried >> half)
 
 
-@lru_cache(maxsize=50_000)  # some 8 MB
+@lru_cache(maxsize=50_000)  # some 10 MB
 def _hash(word: str) -> bytes:
     """Return a word's hash, the same in every process."""
     return blake2b(word.encode("utf-8", "replace"), digest_size=8).digest()

@@ -36,7 +36,7 @@ GOOD = "done/document"
 STAYED = (CHECKED + "unchanged", CHECKED + "not-modified")
 OUR_FAULTS_MAX = 50  # in a row, after which the crawl ends
 OUR_FAULT = (
-    "no connection can be opened here (%s): permit more descriptors (`ulimit -n`), or set CONCURRENT_REQUESTS"
+    "downloads fail on this machine (%s): permit more descriptors (`ulimit -n`), or set CONCURRENT_REQUESTS"
 )
 
 

@@ -44,18 +44,21 @@ class Kind(NamedTuple):
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _WORD, _SHEET, _SLIDES = (f"{_OFFICE}.{one}ml" for one in ("wordprocessing", "spreadsheet", "presentation"))
+_MACROS = "application/vnd.ms-excel.sheet.macroenabled.12"
 _OPEN = "application/vnd.oasis.opendocument"
 KINDS = {
     "pdf": Kind("pdf", "application/pdf application/x-pdf", "pdf", needs="pypdfium2"),
     "doc": Kind("office", "application/msword application/vnd.ms-word", "doc dot", program="antiword"),
     "docx": Kind("office", f"{_WORD}.document {_WORD}.template", "docx dotx"),
-    "xlsx": Kind("sheets", f"{_SHEET}.sheet {_SHEET}.template", "xlsx xltx xlsm"),
+    "xlsx": Kind("sheets_and_slides", f"{_SHEET}.sheet {_SHEET}.template {_MACROS}", "xlsx xltx xlsm"),
     "pptx": Kind(
-        "sheets", f"{_SLIDES}.presentation {_SLIDES}.slideshow {_SLIDES}.template", "pptx ppsx potx"
+        "sheets_and_slides",
+        f"{_SLIDES}.presentation {_SLIDES}.slideshow {_SLIDES}.template",
+        "pptx ppsx potx",
     ),
     "odt": Kind("office", f"{_OPEN}.text", "odt ott"),
-    "ods": Kind("sheets", f"{_OPEN}.spreadsheet", "ods ots"),
-    "odp": Kind("sheets", f"{_OPEN}.presentation", "odp otp"),
+    "ods": Kind("sheets_and_slides", f"{_OPEN}.spreadsheet", "ods ots"),
+    "odp": Kind("sheets_and_slides", f"{_OPEN}.presentation", "odp otp"),
     "rtf": Kind("text", "application/rtf text/rtf application/x-rtf text/richtext", "rtf", needs="striprtf"),
     "epub": Kind("office", "application/epub+zip", "epub"),
     "markdown": Kind("text", "text/markdown text/x-markdown", "md markdown", needs="markdown_it"),
@@ -169,7 +172,8 @@ def _in_zip(body: bytes) -> str:
         return "epub"
     if found := _OPEN_TYPE.search(start):
         return _BY_TYPE.get(found[1].decode(), "")
-    return next((kind for part, kind in _MAIN_PARTS.items() if part in body), "")
+    last = max(_MAIN_PARTS, key=body.rfind)  # in the archive's own list: what is embedded stands before that
+    return _MAIN_PARTS[last] if last in body else ""
 
 
 def _is_binary(body: bytes) -> bool:

@@ -16,6 +16,9 @@ from webcrawler.parsing.documents.text import NONE, Target, described
 
 MAX_BYTES = 50 * 2**20  # of all parts that are read, inflated; what is beyond is left out
 
+_ON = ("no_network", "recover", "remove_comments", "remove_pis")
+_SAFE: dict[str, Any] = {"resolve_entities": False} | dict.fromkeys(_ON, True)
+
 Element = tuple[str, Mapping[str, str]]
 
 
@@ -79,15 +82,27 @@ def read_xml(xml: bytes) -> Any:
 
     Nothing external is read. Its memory is bounded by that of the parser's process.
     """
-    if b"<!ENTITY" in xml:  # as no such document does
-        raise Unreadable("it declares entities")
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, recover=True, remove_comments=True, remove_pis=True
-    )
+    _refuse_entities(xml)
     root = None
     with suppress(etree.LxmlError):
-        root = etree.fromstring(xml, parser)
+        root = etree.fromstring(xml, etree.XMLParser(**_SAFE))
     return etree.Element("nothing") if root is None else root
+
+
+def elements(xml: bytes, *names: str) -> Iterator[Any]:
+    """Yield the elements of these names as they end, and keep none of them: for parts that are long."""
+    _refuse_entities(xml)
+    with suppress(etree.LxmlError):
+        for _, node in etree.iterparse(BytesIO(xml), tag=[f"{{*}}{name}" for name in names], **_SAFE):
+            yield node
+            node.clear()
+            while node.getprevious() is not None:
+                del node.getparent()[0]
+
+
+def _refuse_entities(xml: bytes) -> None:
+    if b"<!ENTITY" in xml:  # as no such document does
+        raise Unreadable("it declares entities")
 
 
 def tell(

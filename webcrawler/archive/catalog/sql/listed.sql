@@ -15,7 +15,7 @@ VALUES ('broken'), ('blocked'), ('empty'), ('not-fetched'), ('done'), ('failed')
 --            empty    a document whose text has no words but its title
 -- :links     to each at most, first those of the page that was found first.
 -- :visitors  1: only what searches may show, too.
--- Returns    url, as it is fetched; state; reason; status, 0 without an answer; note, the error; since, the first fetch that came to
+-- Returns    url, as it is fetched; state; reason; status, 0 without an answer; note, the error, or that a PDF may be a scan; since, the first fetch that came to
 --            that, or when the document last changed; fetched, last; in_links, pages that link or redirect there; linked_from,
 --            JSON: an array of objects {url, anchor, rel ("redirect", "sitemap", …), through (the redirect that it links to, or "")}.
 -- Keeps      finds are left out, and what servers were asked for to learn how they say "not found" (`urls.probe`).
@@ -62,7 +62,8 @@ FROM (SELECT u.number, coalesce(u.spelling, s.name || u.path) AS url, u.removed 
                   ELSE 'document' END AS reason,
              coalesce(f.status, 0) AS status, f.fetched,
              coalesce(nullif(f.error, 'Refused: ' || f.reason),
-                      CASE WHEN d.word_count = 0 AND d.content_type GLOB '*pdf' AND f.state = 'done'
+                      CASE WHEN d.word_count = 0 AND d.content_type GLOB '*/*pdf' AND f.state = 'done'
+                                AND f.reason <> 'redirect' AND NOT u.removed AND NOT s.blocked
                            THEN 'no text: it may be a scan' END, '') AS note,
              f.state = 'done' AND d.number IS NOT NULL AND f.reason <> 'redirect' AS is_document,
              coalesce(d.changed, d.fetched) AS changed,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from webcrawler.errors import Unreadable
@@ -16,6 +15,7 @@ from webcrawler.parsing.documents.office import HIDDEN, is_in_paragraph, of_open
 from webcrawler.parsing.documents.packages import (
     Element,
     Package,
+    elements,
     links_of,
     name_of,
     parts_of,
@@ -25,36 +25,58 @@ from webcrawler.parsing.documents.packages import (
 )
 from webcrawler.parsing.documents.text import NONE, Target, element
 
-MAX_ROWS = 20_000  # of all sheets of Excel's
+MAX_ROWS = 10_000  # of all sheets of Excel's,
+MAX_CHARACTERS = 2 * 2**20  # and of their cells: many cells may share a long text
 _HIDDEN = ("hidden", "veryHidden")
 _SLIDE = {"sp": "div", "tbl": "table", "tr": "tr", "tc": "td", "br": " "}
 _TITLES = ("title", "ctrTitle")
+_YES = ("1", "true")
+
+_Row = list[tuple[str, str]]  # of each cell that says something: its name, such as "A1", and what it says
 
 
 def xlsx(body: bytes, _: str, target: Target) -> None:
     package = _package(body, "xl/workbook.xml", target)
-    strings = [_text(node) for node in package.xml("xl/sharedStrings.xml").iter("{*}si")]
-    shown = [one for one in _parts(package, "xl/workbook.xml", "sheet") if one[0].get("state") not in _HIDDEN]
-    left = MAX_ROWS
-    for sheet, part in shown:
+    parts = parts_of(package, "xl/workbook.xml").values()
+    shared = next((part for part in parts if part.lower().endswith("sharedstrings.xml")), "")
+    strings = [_text(node) for node in elements(package.part(shared), "si")]
+    rows_left, characters_left = MAX_ROWS, MAX_CHARACTERS
+    for sheet, part in _parts(package, "xl/workbook.xml", "sheet"):
+        if sheet.get("state") in _HIDDEN:
+            continue
+        rows, ids = _sheet(package.part(part), strings, rows_left)
+        links = links_of(package, part)
         element(target, "h2", sheet.get("name", ""))
         target.start("table", NONE)
-        root, links = package.xml(part), links_of(package, part)
-        urls = {one.get("ref", ""): links.get(value_of(one, "id"), "") for one in root.iter("{*}hyperlink")}
-        for row in islice(root.iter("{*}row"), left):
-            _tell_row(row, strings, urls, target)
-            left -= 1
+        for row in rows:
+            rows_left -= 1
+            characters_left -= sum(len(said) for _, said in row)
+            if characters_left >= 0:
+                _tell_row(row, {cell: links.get(id, "") for cell, id in ids.items()}, target)
         target.end("table")
 
 
-def _tell_row(row: Any, strings: Sequence[str], urls: Mapping[str, str], target: Target) -> None:
+def _sheet(xml: bytes, strings: Sequence[str], most: int) -> tuple[list[_Row], dict[str, str]]:
+    """Return rows of a sheet, and the ids of its links by the cell where they begin; they stand behind it."""
+    rows, ids = list[_Row](), dict[str, str]()
+    for node in elements(xml, "row", "hyperlink"):
+        if name_of(node) == "hyperlink":
+            ids[node.get("ref", "").partition(":")[0]] = value_of(node, "id")
+        elif len(rows) < most:
+            cells = ((cell.get("r", ""), _said(cell, strings)) for cell in node.iter("{*}c"))
+            rows.append([(cell, said) for cell, said in cells if said])
+    return rows, ids
+
+
+def _tell_row(row: _Row, urls: Mapping[str, str], target: Target) -> None:
     target.start("tr", NONE)
-    for cell in row.iter("{*}c"):
-        if said := _said(cell, strings):
-            target.start("td", NONE)
-            url = urls.get(cell.get("r", ""))
-            element(target, "a" if url else "span", said, {"href": url} if url else NONE)
-            target.end("td")
+    for cell, said in row:
+        target.start("td", NONE)
+        if url := urls.get(cell):
+            element(target, "a", said, {"href": url})
+        else:
+            target.data(said)
+        target.end("td")
     target.end("tr")
 
 
@@ -63,7 +85,8 @@ def _said(cell: Any, strings: Sequence[str]) -> str:
     value = cell.findtext("{*}v") or ""
     match cell.get("t"):
         case "s":
-            return strings[int(value)] if value.isdecimal() and int(value) < len(strings) else ""
+            place = int(value) if value.isdecimal() and len(value) < 10 else len(strings)
+            return strings[place] if place < len(strings) else ""
         case "inlineStr":
             return _text(cell)
         case "b" | "e":  # true or false, an error
@@ -92,13 +115,13 @@ def _of_slide(urls: Mapping[str, str], node: Any) -> Element:
         case "sp" if _is_title(node):
             return "h2", NONE
         case "p":
-            return "" if any(map(_is_title, node.iterancestors("{*}sp"))) else "p", NONE
+            return " " if any(map(_is_title, node.iterancestors("{*}sp"))) else "p", NONE
         case "r":
             link = node.find("{*}rPr/{*}hlinkClick")
             if link is not None and (url := urls.get(value_of(link, "id"))):
                 return "a", {"href": url}
             marks = node.find("{*}rPr")
-            return "b" if marks is not None and marks.get("b") == "1" else "", NONE
+            return "b" if marks is not None and marks.get("b") in _YES else "", NONE
     return _SLIDE.get(name_of(node), ""), NONE
 
 
@@ -127,7 +150,7 @@ def _parts(package: Package, main: str, named: str) -> Iterator[tuple[Any, str]]
 
 def ods(body: bytes, _: str, target: Target) -> None:
     root, styles = open_document(body, target)
-    for table in root.iter("{*}table"):
+    for table in root.iterfind("{*}body/{*}spreadsheet/{*}table"):
         if styles.get(value_of(table, "style-name")) != HIDDEN:
             element(target, "h2", value_of(table, "name"))
             tell(table, target, partial(_of_open_sheet, styles), is_in_paragraph)
@@ -143,10 +166,11 @@ def odp(body: bytes, _: str, target: Target) -> None:
 
 
 def _of_open_slide(styles: Mapping[str, str], node: Any) -> Element | None:
-    is_title = any(value_of(one, "class") == "title" for one in node.iterancestors("{*}frame"))
     match name_of(node):
+        case "page" if of_open(styles, node) is not None:
+            return "section", NONE
         case "frame" if value_of(node, "class") == "title":
             return "h2", NONE
-        case "p" if is_title:
-            return "", NONE
+        case "p" if any(value_of(one, "class") == "title" for one in node.iterancestors("{*}frame")):
+            return " ", NONE
     return of_open(styles, node)
