@@ -46,13 +46,14 @@ def xlsx(body: bytes, _: str, target: Target) -> None:
             continue
         rows, ids = _sheet(package.part(part), strings, rows_left)
         links = links_of(package, part)
+        urls = {cell: links.get(id, "") for cell, id in ids.items()}
         element(target, "h2", sheet.get("name", ""))
         target.start("table", NONE)
+        rows_left -= len(rows)
         for row in rows:
-            rows_left -= 1
             characters_left -= sum(len(said) for _, said in row)
             if characters_left >= 0:
-                _tell_row(row, {cell: links.get(id, "") for cell, id in ids.items()}, target)
+                _tell_row(row, urls, target)
         target.end("table")
 
 

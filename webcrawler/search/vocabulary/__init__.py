@@ -33,7 +33,7 @@ from webcrawler.text import listed
 __all__ = ["NAME", "Correction", "Vocabulary", "VocabularyRenewal", "load", "remake", "wait_until_made"]
 
 GROWTH = 1.2
-FIRST_SECONDS = 600.0  # most crawls are over by then; for the first 10,000 documents the index waits a minute
+FIRST_SECONDS = 600.0  # most crawls are over by then; the index waits while it is made, some 3 ms a document
 WORDS = 100_000  # the most frequent
 FOLDER = "vocabulary"
 
