@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.core.downloader.handlers import http11
+from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
 from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.internet.protocol import Protocol
@@ -22,7 +23,7 @@ from twisted.web._newclient import ParseError
 from twisted.web.client import HTTPConnectionPool
 
 from webcrawler.crawl import http
-from webcrawler.crawl.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
+from webcrawler.crawl.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedHandler, BoundedParser
 from webcrawler.crawl.open_leases import HELD_BYTES_MAX, LARGE_BYTES, PLACES, Room
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -233,6 +234,28 @@ def test_a_download_that_ends_while_it_waits_takes_no_place_later() -> None:
         assert free(room) == PLACES
 
     asyncio.run(ends())
+
+
+@pytest.mark.parametrize(
+    ("waited_seconds", "fault"), [(0.0, DownloadTimeoutError), (4.0, DownloadTimeoutError), (6.0, OSError)]
+)
+def test_a_server_that_had_half_of_the_time_or_more_is_not_excused(
+    monkeypatch: pytest.MonkeyPatch, waited_seconds: float, fault: type[Exception]
+) -> None:
+    async def is_late(*_: object) -> None:
+        raise DownloadTimeoutError
+
+    monkeypatch.setattr(http11.HTTP11DownloadHandler, "download_request", is_late)
+    handler, request = (
+        object.__new__(BoundedHandler),
+        Request("http://a.test/", meta={"download_timeout": 10.0}),
+    )
+    handler._room, handler._pool = Room(), SimpleNamespace()
+    handler._room.waited_seconds[request] = waited_seconds
+
+    with pytest.raises((DownloadTimeoutError, OSError)) as raised:
+        asyncio.run(handler.download_request(request))
+    assert raised.type is fault
 
 
 async def turns() -> None:

@@ -8,11 +8,13 @@ import sys
 from hashlib import blake2b
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.parsing import parse
+from webcrawler.text import content
 from webcrawler.text.content import (
     MAX_CHARACTERS,
     MIN_DIFFERENT,
@@ -35,6 +37,18 @@ def fingerprint(words: list[str]) -> int:
 
 
 # By hand, and by the definition
+
+
+@pytest.mark.parametrize(
+    ("hashes", "number"),
+    [
+        ([0b1100_0001 << 56, 0b1010_0001 << 56, 0b1001_0000 << 56], (0b1000_0001 << 56) - 2**64),  # signed
+        ([0b11, 0b01], 0b01),  # half is not more than half
+        ([0x0201, 0x0201], 0x0201),  # the lowest byte is the lowest of the number
+    ],
+)
+def test_a_bit_is_set_where_more_than_half_of_the_hashes_have_it(hashes: list[int], number: int) -> None:
+    assert content._majority(np.array(hashes, np.uint64)) == number
 
 
 def by_definition(text: str) -> int:
